@@ -16,11 +16,21 @@ Spec = dict[str, Any]
 
 def to_json(spec: Mapping[str, Any]) -> str:
     """A specification as JSON; a value that no specification can hold is an error with its path."""
-    return json.dumps(plain(spec))
+    return json.dumps(_plain(spec, "specification", ""))
+
+
+def _plain(value: Any, what: str, path: str) -> Any:
+    """The same, where too many tables or lists within each other are an error about ``what``."""
+    try:
+        return plain(value, path)
+    except RecursionError:
+        raise ConfigError(what, "nested too deeply", "fewer tables or lists within each other") from None
 
 
 def plain(value: Any, path: str = "") -> Any:
     """``value`` in terms of JSON; NumPy numbers become Python's."""
+    if isinstance(value, str) and not value.isascii():
+        _check_text(value, path)
     if isinstance(value, Mapping):
         return {str(k): plain(v, f"{path}.{k}" if path else str(k)) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -38,11 +48,19 @@ def plain(value: Any, path: str = "") -> Any:
     raise ConfigError(path, repr(value), "a number, a string, true or false, a list or a table")
 
 
+def _check_text(text: str, path: str) -> None:
+    """Refuses what is no text, such as the name of a file whose bytes are none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(path, ascii(text), "text in Unicode", "rename the file: its name is no text") from None
+
+
 def checked(path: str, table: Mapping[str, Any]) -> Spec:
     """The table at ``path`` of a specification as plain data, if it is one by the schema: fields, words, types, ranges.
 
     How fields go together is checked when a simulation is planned.
     """
-    found: Spec = plain(table, path)
+    found: Spec = _plain(table, path, path)
     _core.check_table(path, json.dumps(found))
     return found

@@ -492,7 +492,7 @@ class Run(Value):
       3000.
     * ``measurement_ns``: ``measurement_cycles`` in ns; or text with a unit.
     * ``memory_limit_mb``: Memory that the simulation may take [MB]. Default (0): three quarters of what the machine
-      has.
+      has, or of less where a control group, ulimit or SLURM allows less.
     * ``record``: What to record besides the summary.
     * ``seed``: Seed of all random choices. Default: 1.
     * ``steady``: Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this

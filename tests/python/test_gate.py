@@ -15,12 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import COMMAND, REPOSITORY, SLOW_STUDY
-
-import flitwork as fw
 from flitwork import files, gate
 from flitwork.cli.network_file import network_file
 from flitwork.experiment import parse_study
@@ -30,7 +29,8 @@ from flitwork.mpi.native.record_trace import KINDS, read_trace
 from flitwork.numbers import with_numbers
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
-import fuzz  # noqa: E402
+import fuzz
+from fuzz_cases import cases, measured, trace_of_a_program
 
 STUDY: dict[str, Any] = {
     "study": {"name": "a"},
@@ -95,7 +95,7 @@ def test_numbers_that_claim_to_be_more_than_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_tables_are_errors_that_name_them(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
-    known = {name: case for name, case in fuzz.cases().items() if name.startswith(("packets", "weights", "rows"))}
+    known = {name: case for name, case in cases().items() if name.startswith(("packets", "weights", "rows"))}
     for name, case in known.items():
         for number in range(5):
             folder = tmp_path / f"{name}-{number}"
@@ -155,7 +155,7 @@ def test_rules_of_nothing(tmp_path: Path, cli: Callable[..., Any]) -> None:
 
 
 def test_a_misspelt_row_is_no_row_of_something_else(tmp_path: Path) -> None:
-    rows = fuzz._measured()
+    rows = measured()
     for column, word, hint in (("algorithm", "brukc", "`bruck`"), ("operation", "alltoal", "`alltoall`"), ("algorithm", "openmpi:linaer", "`openmpi:linear`")):  # fmt: skip
         wrong = rows.copy()
         wrong.loc[2, column] = word
@@ -241,7 +241,7 @@ def test_ulimit_and_slurm_limit_what_is_planned() -> None:
 
 
 def test_no_damaged_record_of_a_program_is_converted(tmp_path: Path) -> None:
-    whole = fuzz._trace_of_a_program()
+    whole = trace_of_a_program()
     draw = random.Random(5)
     for number in range(160):
         folder = tmp_path / str(number)
@@ -259,7 +259,7 @@ def test_no_damaged_record_of_a_program_is_converted(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_program_has_recorded_is_read(tmp_path: Path) -> None:
-    for name, data in fuzz._trace_of_a_program().items():
+    for name, data in trace_of_a_program().items():
         cut = data[:-48] if name.endswith("events") else data
         (tmp_path / Path(name).name).write_bytes(cut.ljust(1 << 20, b"\0"))
     found = read_trace(tmp_path)

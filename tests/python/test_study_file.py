@@ -228,7 +228,7 @@ def test_toml_that_is_none(tmp_path: Path) -> None:
     path.write_text("[study\n")
     with pytest.raises(fw.ConfigError, match="TOML"):
         load_study(path)
-    with pytest.raises(fw.ConfigError, match="exists"):
+    with pytest.raises(fw.ConfigError, match="No such file"):
         load_study(tmp_path / "missing.toml")
     with pytest.raises(fw.ConfigError, match="a TOML file, not a folder"):
         load_study(tmp_path)

@@ -11,16 +11,7 @@ import typer
 from flitwork import __version__, interrupt
 from flitwork.cli import usage
 from flitwork.cli.commands import Commands
-from flitwork.cli.output import (
-    INTERRUPTED,
-    OK,
-    SIMULATION_FAILED,
-    about,
-    escape,
-    no_more_output,
-    note,
-    standard_streams,
-)
+from flitwork.cli.output import INTERRUPTED, OK, about, explain, no_more_output, standard_streams
 
 app = typer.Typer(
     name="flitwork",
@@ -67,9 +58,8 @@ def main() -> None:
     except BrokenPipeError:
         no_more_output()
         code = OK
-    except OSError as error:
-        note(f"[bold red]error[/]: {escape(str(about(error)))}")
-        code = SIMULATION_FAILED
+    except (OSError, MemoryError, RecursionError) as error:
+        code = explain(about(error), "--json" in sys.argv)
     # All is said and stored: what is left is Python's own end, which an interrupt would turn into another exit code.
     interrupt.over()
     sys.exit(code or OK)

@@ -130,7 +130,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
                 sys.stdout.flush()
                 return done
         except FlitworkError as error:
-            raise typer.Exit(_explain(error, as_json)) from None
+            raise typer.Exit(explain(error, as_json)) from None
         except KeyboardInterrupt:
             interrupt.over()
             note("interrupted")
@@ -138,10 +138,8 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except BrokenPipeError:
             no_more_output()
             raise typer.Exit(OK) from None
-        except OSError as error:
-            raise typer.Exit(_explain(about(error), as_json)) from None
-        except (MemoryError, RecursionError) as error:
-            raise typer.Exit(_explain(about(error), as_json)) from None
+        except (OSError, MemoryError, RecursionError) as error:
+            raise typer.Exit(explain(about(error), as_json)) from None
 
     return wrapper
 
@@ -195,7 +193,7 @@ def escape(text: str) -> str:
     return escape(text)
 
 
-def _explain(error: FlitworkError, as_json: bool) -> int:
+def explain(error: FlitworkError, as_json: bool) -> int:
     """Says what went wrong; the exit code for it."""
     if as_json:
         fields = {key: getattr(error, key) for key in ("path", "value", "expected", "hint") if hasattr(error, key)}

@@ -21,7 +21,7 @@ from flitwork.values import Run
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
-_SIZE = "8x8"
+_SIZE, _DIGITS = "8x8", 20
 #: The topologies that options stand for.
 _TOPOLOGIES = {"": "torus", "--mesh": "mesh", "--wrap": "grid"}
 _UNITS = {"flits": "flits", "cycles": "cycles", "mb": "MB"}
@@ -55,7 +55,7 @@ def parse_size(text: str) -> list[int]:
     """``9x9`` as ``[9, 9]``."""
     _, most = largest()
     parts = text.lower().replace("×", "x").replace(",", "x").split("x")
-    if all(part.strip().isdecimal() and 1 <= int(part) <= most for part in parts):
+    if all(part.strip().isdecimal() and len(part) <= _DIGITS and 1 <= int(part) <= most for part in parts):
         return [int(part) for part in parts]
     expected = f"whole numbers of at least 1 and at most {most}, joined by x"
     raise ConfigError("--size", f'"{text}"', expected, "for example 9x9 or 8x8x4")
@@ -449,5 +449,6 @@ def _setting(text: str) -> tuple[str, Any]:
         raise ConfigError(f"--set {key}", value, f"a number of {unit}", "write the number alone, without a unit")
     try:
         return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
+        # Not TOML, or a number of thousands of digits.
         return key, value
