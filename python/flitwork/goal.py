@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flitwork import _core
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.formats import check_format
 from flitwork.libraries import np, pd
 from flitwork.network import Network, not_a
 from flitwork.plain import plain
@@ -119,7 +120,12 @@ def read_goal(path: str | os.PathLike[str]) -> Goal:
         data = file.read_bytes()
     except OSError as error:
         raise ConfigError("file", file, f"a GOAL file that can be read ({error.strerror})", "check the name") from None
-    return Goal(data, name=file.name)
+    try:
+        return Goal(data, name=file.name)
+    except ConfigError:
+        if file.suffix.lower() not in (".goal", ".bin", ".txt", ""):
+            check_format(file, "file", "a GOAL program", ("a GOAL program",))
+        raise
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from flitwork.errors import ConfigError, unknown_key
+from flitwork.formats import check_format
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,10 +40,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         hint = f"did you mean {inside}?" if inside.exists() else "name a file in it"
         raise ConfigError("file", path, "a TOML file, not a folder", hint) from None
     except UnicodeDecodeError:
+        check_format(path, "file", "a TOML file")
         raise ConfigError("file", path, "a TOML file in UTF-8", "this is no text, or in another encoding") from None
     except OSError as error:
         raise ConfigError("file", path, f"a TOML file that can be read ({error.strerror or error})") from None
     except tomllib.TOMLDecodeError as error:
+        if path.suffix.lower() != ".toml":
+            check_format(path, "file", "a TOML file")
         raise ConfigError("file", path, f"TOML ({error})", "strings need quotes, tables [brackets]") from None
 
 

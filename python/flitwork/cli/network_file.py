@@ -8,6 +8,7 @@ from typing import Any
 from flitwork import renamed
 from flitwork.errors import ConfigError, unknown_key
 from flitwork.files import in_folder
+from flitwork.formats import check_format
 from flitwork.network import Network
 from flitwork.strict import tomllib
 
@@ -21,6 +22,8 @@ def network_file(path: Path, option: str = "--network") -> tuple[Network, dict[s
     except OSError as error:
         raise ConfigError(option, path, "a TOML file that can be read", error.strerror or "") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.suffix.lower() != ".toml":
+            check_format(path, option, "a TOML file with a table `network`")
         raise ConfigError(option, path, "a TOML file", str(error)) from None
     for key in found:
         if key not in _TABLES:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flitwork.errors import ConfigError
+from flitwork.formats import check_format
 
 _WORD = re.compile(r"[^\s#]+")
 
@@ -38,6 +39,7 @@ def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        check_format(file, "file", "a text file that can be read")
         because = (error.strerror if isinstance(error, OSError) else str(error)) or str(error)
         raise ConfigError("file", file, f"a text file that can be read ({because})") from None
 
