@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.errors import ConfigError, FlitworkError
+from flitwork.formats import check_format
 from flitwork.memory import limited_by, usable_bytes
 
 if sys.version_info >= (3, 11):
@@ -106,6 +107,7 @@ def read_text(
     try:
         text = data.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
+        check_format(file, path, expected)
         line = data.count(b"\n", 0, error.start) + 1
         hint = "this is no text, or in another encoding"
         raise ConfigError(path, file, f"{expected} in UTF-8 (line {line}: {error.reason})", hint) from None
@@ -117,7 +119,12 @@ def read_toml(file: Path, path: str = "file", expected: str = "a TOML file") -> 
     """The tables of a TOML file; an error names the file and the line."""
     text = read_text(file, path, expected)
     with reading(file, path, "TOML", "strings need quotes, tables [brackets]"):
-        return tomllib.loads(text)
+        try:
+            return tomllib.loads(text)
+        except tomllib.TOMLDecodeError:
+            if file.suffix.lower() != ".toml":
+                check_format(file, path, expected)
+            raise
 
 
 def read_json(file: Path, path: str, expected: str, hint: str) -> Any:

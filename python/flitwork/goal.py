@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flitwork import _core, gate
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically, write_csv
+from flitwork.formats import check_format
 from flitwork.libraries import np, pd
 from flitwork.network import Network, not_a
 from flitwork.plain import plain
@@ -115,7 +116,13 @@ def read_goal(path: str | os.PathLike[str]) -> Goal:
     Raises :class:`flitwork.ConfigError` with line and column, or byte, of what is wrong.
     """
     file = Path(path)
-    return Goal(gate.read_bytes(file, "file", "a GOAL file"), name=file.name)
+    data = gate.read_bytes(file, "file", "a GOAL file")
+    try:
+        return Goal(data, name=file.name)
+    except ConfigError:
+        if file.suffix.lower() not in (".goal", ".bin", ".txt", ""):
+            check_format(file, "file", "a GOAL program", ("a GOAL program",))
+        raise
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -27,11 +27,13 @@ LAYERS = (
         "files",
         "signals",
         "statistics",
+        "formats",
         "strict",
         "schema",
         "indices",
         "hol",
         "renamed",
+        "topologies",
     ),
     *("flat", "plain", "value", "noise", "placement", "values", "routing", "network", "networks", "machines"),
     *(

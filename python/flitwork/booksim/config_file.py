@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from flitwork import gate
 from flitwork.errors import ConfigError
+from flitwork.formats import GENERAL, check_format
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,12 @@ _TOKENS = re.compile(
 
 def read_config(path: Path) -> list[Assignment]:
     """The assignments of a file, in order; an error names the file and the line."""
-    return parse(text_of(path), str(path))
+    text = text_of(path)
+    try:
+        return parse(text, str(path))
+    except ConfigError:
+        check_format(path, "file", "a configuration of BookSim 2", (*GENERAL, "a configuration of another tool"))
+        raise
 
 
 def text_of(path: Path) -> str:

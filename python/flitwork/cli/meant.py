@@ -14,6 +14,7 @@ from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import network_table, one_simulation
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import load_study, plan_study
+from flitwork.formats import check_format
 from flitwork.result import Result, run_plan
 from flitwork.spec import plan_of
 
@@ -48,6 +49,7 @@ def result_meant(
     if is_study(what):
         if file.is_file() and file.suffix.lower() != ".toml":
             expected = "a stored result (.parquet), a study (.toml) or a GOAL program (.goal, .bin)"
+            check_format(file, "file", expected)
             hint = "`flitwork simulate ... --save FILE.parquet` stores a result"
             raise ConfigError("file", what, expected, hint)
         refuse(context, {"what", "point", "quick", *own}, "a study")

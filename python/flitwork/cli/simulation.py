@@ -11,6 +11,7 @@ from flitwork import renamed, topologies
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
+from flitwork.formats import check_format
 from flitwork.keys import parts as names_of
 from flitwork.network import put
 from flitwork.plain import checked
@@ -339,6 +340,8 @@ def _check_what(what: str) -> None:
     operations = [row["operation"] for row in components()["collectives"] if row["name"] == what]
     if operations:
         hint = f"collective --set operation={operations[0]} --set algorithm={what}"
+    if is_study(what):
+        check_format(Path(what), "WHAT", "what is sent, by name", ("a table",))
     raise ConfigError("WHAT", what, expected, hint)
 
 

@@ -78,6 +78,8 @@ class _Reader:
         for number, line in lines:
             if line.startswith("#") and "OSU MPI" in line:
                 self._osu_title(number, line)
+            elif not self.operation and not line[:1].isdigit():
+                continue  # What a launcher prints before the benchmark begins.
             elif re.match(r"#\s*(Size\b.*\(|.*\(us\))", line):
                 self.columns = [
                     name.strip().lower().replace(" (", "(") for name in re.split(r"\s{2,}|\t", line[1:].strip())

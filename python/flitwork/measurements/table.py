@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.formats import GENERAL, check_format
 from flitwork.libraries import pd
 from flitwork.measurements.benchmarks import Told, recognised, rows
 from flitwork.measurements.text import read_text
@@ -28,6 +29,8 @@ COLUMNS: Mapping[str, str] = {
     "version": "of that library",
 }
 _ROW_BYTES = 1000
+#: Endings that say nothing of what is in a text.
+_TEXTS = (".csv", ".txt", ".out", ".log", "")
 #: What no time, size or count exceeds: sums and squares of such numbers are still finite.
 MOST = 1e18
 _LEAST_SECONDS = 1 / MOST
@@ -49,6 +52,7 @@ def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
     if kind is not None:
         return pd.DataFrame(rows(text, kind, str(file), told))
     first = text.lstrip().splitlines()[0]
+    check_format(file, "measurements", what, GENERAL if file.suffix.lower() in _TEXTS else ("a table",))
     if first.startswith("#"):
         expected = "the names of the columns, or a text of OSU's or Intel's benchmarks from its title on"
         raise ConfigError(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from flitwork.errors import ConfigError, did_you_mean
+from flitwork.formats import check_format
 from flitwork.measurements.text import all_words, read_text
 from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
 from flitwork.tune.names import TARGETS
@@ -52,7 +53,12 @@ def read_rules(file: str | Path, format: str | None = None) -> TuningFile:
     name = format or recognised(text)
     if name not in _READERS:
         raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}", did_you_mean(str(name), _READERS))
-    return _READERS[name](text, str(file))
+    try:
+        return _READERS[name](text, str(file))
+    except ConfigError:
+        if format is None:
+            check_format(path, "file", "a file of rules", ("a JSON file", "a configuration of BookSim"))
+        raise
 
 
 def recognised(text: str) -> str:
