@@ -314,10 +314,11 @@ class Plan:
 class Simulation:
     """A simulation in progress."""
 
-    def __new__(cls, plan: Plan, tally: bool = False) -> Simulation:
+    def __new__(cls, plan: Plan, tally: bool = False, flits: bool = False) -> Simulation:
         """A simulation of a plan, before its first cycle.
 
-        With ``tally`` it counts traffic by terminal, and the caller decides when it ends.
+        With ``tally`` it counts traffic by terminal, and the caller decides when it ends; with ``flits`` it also counts
+        when each flit leaves and arrives.
         """
 
     @property

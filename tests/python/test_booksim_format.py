@@ -91,7 +91,11 @@ def test_faults_of_the_format_name_file_and_line(text: str, path: str, value: st
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "noise").write_bytes(b"\xff\xfe\x00k")
-    for path, expected in ((tmp_path / "none", "No such file"), (tmp_path, "not a folder"), (tmp_path / "noise", "noise:1")):
+    for path, expected in (
+        (tmp_path / "none", "No such file"),
+        (tmp_path, "not a folder"),
+        (tmp_path / "noise", "noise:1"),
+    ):
         with pytest.raises(fw.ConfigError, match=expected):
             read_config(path)
     (tmp_path / "old").write_bytes(b"\xef\xbb\xbfk = 4; // a mark at the start\n// gr\xf6\xdfer, in Latin-1\nn = 3;")

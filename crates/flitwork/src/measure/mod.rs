@@ -3,6 +3,7 @@
 mod batches;
 mod deliveries;
 mod fairness;
+mod flit_times;
 mod interval;
 mod lag;
 mod latency;
@@ -24,6 +25,8 @@ pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
 pub(crate) use fairness::starved;
+pub use flit_times::{FlitTally, Spread};
+pub(crate) use flit_times::{FlitTimes, FlitsUnderWay};
 pub(crate) use lag::Creation;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
