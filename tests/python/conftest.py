@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Server
 from mpi_libraries import AS_ROOT
 
 REPOSITORY = Path(__file__).parents[2]
@@ -83,15 +84,20 @@ def closed_figures() -> Iterator[None]:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(scope="session")
+def commands() -> Iterator[Server]:
+    """What starts commands that have their libraries loaded already."""
+    server = Server(environment())
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, commands: Server) -> Cli:
     """Runs the command in an empty folder."""
 
     def run(*args: object) -> subprocess.CompletedProcess[str]:
-        command = [*COMMAND, *map(str, args)]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=300, check=False
-        )
+        return commands.run([*map(str, args)], tmp_path, environment(), timeout=300)
 
     return run
 
