@@ -159,9 +159,8 @@ impl HopByHop for OnGrid {
 /// A smaller grid on which the search for deadlocks has the same verdict, for grids that are too large for it. Each level is smaller than the
 /// one before, from 0; `None`: there is none.
 ///
-/// Four routers at a time are taken out of long dimensions: the parity of half a ring decides which routers send which way at a tie. That
-/// this leaves the verdict alone is seen on the networks themselves: the tests compare all rings and rectangles of up to 12 routers a
-/// dimension, and boxes.
+/// Four routers at a time are taken out of long dimensions: the parity of half a ring decides which routers send which way at a tie. The
+/// tests compare verdicts on all rows and rings, and on random rectangles and boxes, of up to 12 routers a dimension.
 pub fn representative(grid: &Grid, level: usize) -> Option<Grid> {
     // Not shorter: rings of 3 and 4 have other verdicts than those of 7 and 8.
     let most = *[8].get(level)?;
