@@ -117,8 +117,9 @@ pub struct Outcome {
     pub finished: Option<u64>,
     /// Input ports blocked by the head of a line, if they were to be noted: (cycle, router, port).
     pub blocked: Vec<(u64, usize, usize)>,
-    /// Input VCs with a packet at the end, by name, and the first cycle from which on none of their flits left.
-    pub left: BTreeMap<String, u64>,
+    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from which on none of their
+    /// flits left.
+    pub left: Vec<(String, u64)>,
     /// The last cycle.
     pub last: u64,
 }
@@ -489,7 +490,7 @@ impl<'a> Network<'a> {
     }
 
     /// Input VCs with a packet, by name, and the first cycle from which on none of their flits left.
-    fn left(&self) -> BTreeMap<String, u64> {
+    fn left(&self) -> Vec<(String, u64)> {
         let routers = self.routers.iter().enumerate();
         let all = routers.flat_map(|(id, router)| router.with_packets().map(move |(port, vc)| (id, port, vc)));
         let since = |place| self.left_at.get(&place).copied().unwrap_or(0);
