@@ -478,8 +478,8 @@ class Steady(Value):
 class Run(Value):
     """Seed, phases, limits and what to record.
 
-    * ``deadlock_check``: Refuse a network whose packets could wait for each other for ever. Without it such a run goes
-      on until the watchdog finds that they do. Default: true.
+    * ``deadlock_check``: Refuse a network whose packets could wait for each other for ever. Without it such a run ends
+      with an error when the watchdog finds that they do. Default: true.
     * ``kernel``: What advances the network: auto (by whole packets where that gives the same result, else flit by
       flit), flit or packet. Default: auto.
     * ``max_cycles``: Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an
@@ -505,8 +505,9 @@ class Run(Value):
       background beside a workload that completes: cycles of background alone before t = 0; without one it completes
       from cycle 0 on. Default: 3000.
     * ``warmup_ns``: ``warmup_cycles`` in ns; or text with a unit.
-    * ``watchdog_cycles``: Cycles without any flit moving, with flits in the network, after which a deadlock is looked
-      for [cycles], at least 1. Default: 10000.
+    * ``watchdog_cycles``: Interval at which the run is searched for packets that can only wait for each other, whether
+      or not others move [cycles], at least 1. It is also searched at its end. What is found is an error. Default:
+      10000.
     * ``watchdog_ns``: ``watchdog_cycles`` in ns; or text with a unit.
     """
 

@@ -120,8 +120,9 @@ pub struct Outcome {
     pub blocked: Vec<(u64, usize, usize)>,
     /// Flits that went on channels between routers: (turn, router, output port).
     pub carried: Vec<(u64, usize, usize)>,
-    /// Input VCs with a packet at the end, by name, and the first cycle from which on none of their flits left.
-    pub left: BTreeMap<String, u64>,
+    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from which on none of their
+    /// flits left.
+    pub left: Vec<(String, u64)>,
     /// The last cycle.
     pub last: u64,
 }
@@ -496,7 +497,7 @@ impl<'a> Network<'a> {
     }
 
     /// Input VCs with a packet, by name, and the first cycle from which on none of their flits left.
-    fn left(&self) -> BTreeMap<String, u64> {
+    fn left(&self) -> Vec<(String, u64)> {
         let routers = self.routers.iter().enumerate();
         let all = routers.flat_map(|(id, router)| router.with_packets().map(move |(port, vc)| (id, port, vc)));
         let since = |place| self.left_at.get(&place).copied().unwrap_or(0);

@@ -103,7 +103,7 @@ fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
 /// several parts wait for each other.
 #[test]
 fn a_deadlock_of_a_part_of_the_network_is_the_same_in_parts() {
-    for (channel, watchdog) in [(0, 7), (0, 1), (3, 50), (40, 100)] {
+    for (channel, watchdog) in [(0, 7), (0, 1), (3, 20), (40, 20)] {
         let text = format!(
             r#"{{ "network": {{ "topology": {{ "kind": "torus", "size": [6, 5] }}, "routing": {{ "kind": "shortest_path" }},
                                 "router": {{ "vcs": 1, "buffer_flits": 2 }}, "channel": {{ "latency_cycles": {channel} }} }},
