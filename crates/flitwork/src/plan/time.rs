@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_100_000_ranks_is_a_formula() {
+    fn a_plan_of_10_000_ranks_is_a_formula() {
         let plan = plan(100, "pairwise_shift", r#"{"vcs":2,"buffer_flits":64}"#);
         assert_eq!(plan.sent().packets, 10_000.0 * 9_999.0);
     }

@@ -132,7 +132,7 @@ fn times_that_do_not_divide_are_rounded_and_the_plan_says_by_how_much() {
     assert_eq!(said, [(both, 89.0, 88.0, -1.0 / 89.0)]);
     // What divides together is not rounded.
     let (_, said) = rounded(json!({"network.router.st_delay_ns": 78, "network.channel.latency_ns": 10}));
-    assert_eq!(said, []);
+    assert!(said.is_empty());
     // Of a list the worst; no field is less than it has to be.
     let (_, said) = rounded(json!({"host.start": {"kind": "list", "ns": [0, 5, 7, 41]}}));
     assert_eq!(said, [("host.start.ns".to_string(), 5.0, 4.0, -0.2)]);
