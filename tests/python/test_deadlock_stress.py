@@ -194,11 +194,11 @@ def test_what_the_check_accepts_does_not_deadlock() -> None:
 
 @pytest.mark.slow
 def test_much_of_what_the_check_accepts_does_not_deadlock() -> None:
-    counts = stress(seed=2, cases=40, cycles=2000)
+    counts = stress(seed=2, cases=25, cycles=2000)
     print(dict(counts))
     assert counts["accepted, alive"] > 300
     # The stress is strong enough to find a deadlock where there is one.
-    assert counts["refused, deadlock"] > 10
+    assert counts["refused, deadlock"] > 5
 
 
 def test_rings_that_deadlocked_are_refused() -> None:
