@@ -141,7 +141,6 @@ REFUSALS = [
     ("buffer_policy = shared; private_bufs = 2;", "private_bufs", "one for each VC"),
     ("buffer_policy = shared; private_bufs = 0;", "private_bufs", "one for each VC"),
     ("buffer_policy = shared; buf_size = 3;", "buf_size", "4 places, within the 3 places of a port"),
-    ("buffer_policy = shared; output_speedup = 2;", "buffer_policy", "0 with output speed-up under wormhole switching"),
     ("num_vcs = 1; topology = torus; routing_function = dim_order;", "num_vcs", "at least 2"),
     ("k = 0;", "k", "1 to"),
     ("k = -4;", "k", "1 to 8192"),

@@ -340,11 +340,6 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
 fn shared_buffer(router: &RouterSpec) -> Result<u32> {
     let (path, shared) = ("network.router.shared_buffer_flits", router.shared_buffer_flits);
     within(path, shared, 0, MAX_BUFFER_FLITS - router.buffer_flits, "flits, 65535 with buffer_flits")?;
-    if shared > 0 && router.output_speedup > 1 && router.switching == Switching::Wormhole {
-        let expected = "0 with output speed-up under wormhole switching: flits of a cycle could ask for one last place";
-        let hint = "set network.router.switching = \"virtual_cut_through\", or output_speedup = 1";
-        return Err(Error::config(path, shared, expected, hint));
-    }
     Ok(shared)
 }
 

@@ -111,8 +111,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             vc_policy: a.1,
             sl_to_vl: if a.1 == VcPolicy::ServiceLevel { a.6 } else { vec![] },
             buffer_flits: a.2,
-            // With output speed-up only under virtual cut-through.
-            shared_buffer_flits: if b.5 > 1 && a.3 == Switching::Wormhole { 0 } else { d.2 },
+            shared_buffer_flits: d.2,
             switching: a.3,
             vc_allocator: a.4,
             sw_allocator: a.5,

@@ -321,10 +321,14 @@ impl<'m> Router<'m> {
             |hold: &Hold| now < self.ready[hold.column / os] || until_tail && all.iter().all(|t| t.vc != hold.vc);
         self.holds.retain(stays);
         let mut freed = Vec::new();
-        let ports = all.iter().map(|t| t.column / os).collect();
+        let mut ports = Vec::new();
         for Traversal { row, column, vc } in all {
+            let (output, _) = self.front(vc).grant.expect("it is active");
+            if self.credits(output) == 0 {
+                continue; // A row before it has taken the last place of the pool.
+            }
+            ports.push(output.0);
             let input = &mut self.inputs[vc.0][vc.1];
-            let (output, _) = input.front.as_ref().expect("a packet traverses").grant.expect("it is active");
             let (mut flit, _) = input.buffer.pop_front().expect("a flit traverses");
             flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
             let input = &mut self.inputs[vc.0][vc.1];

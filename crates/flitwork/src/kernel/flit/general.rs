@@ -447,6 +447,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for i in 0..general.sending.len() {
             let (row, slot) = general.sending[i];
             let vc = *self.input(slot as usize);
+            if env.pools.is_some() && self.output(vc.output as usize).credits == 0 {
+                // A row before it has taken the last place of the pool: the flit stays, and lets go of its path.
+                general.held_rows.get_mut(me).into_iter().for_each(|held| *held &= !(1 << row));
+                continue;
+            }
             let hold = env.rules.hold && vc.left > 1 && (env.rules.until_tail || vc.occupied > 1);
             if vc.flags & ACTIVE == 0 {
                 // Sent on speculation: the request masks learn of it now.
