@@ -303,8 +303,11 @@ class Plan:
 class Simulation:
     """A simulation in progress."""
 
-    def __new__(cls, plan: Plan, tally: bool = False) -> Simulation:
-        """A simulation of a plan, before its first cycle; with ``tally`` it counts traffic by terminal."""
+    def __new__(cls, plan: Plan, tally: bool = False, flits: bool = False) -> Simulation:
+        """A simulation of a plan, before its first cycle.
+
+        With ``tally`` it counts traffic by terminal, with ``flits`` also when each flit leaves and arrives.
+        """
 
     @property
     def now(self) -> int:

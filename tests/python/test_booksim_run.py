@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from booksim_files import MESH, SMALL, recorded, sample, settings
+from booksim_files import DATA, MESH, SMALL, recorded, sample, settings
 from flitwork.booksim.measure import samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import read_settings
@@ -83,6 +83,11 @@ MEASURED = {
         "vc_allocator = separable_input_first; sw_allocator = separable_input_first;",
         39.88,
     ),
+    "a pool and a faster output": (
+        "k = 4; num_vcs = 4; buffer_policy = shared; buf_size = 24; output_speedup = 2; input_speedup = 2;"
+        "packet_size = 3; injection_rate = 0.36; sample_period = 1000;",
+        23.787,
+    ),
 }
 
 
@@ -92,8 +97,7 @@ def test_rules_that_move_the_mean_are_booksims(text: str, cycles: float) -> None
     assert found == pytest.approx(cycles, rel=0.015)
 
 
-def test_flits_are_known_of_packets_of_one_flit() -> None:
-    """Those of all packets that arrive in the measurement or after it."""
+def test_flits_are_those_of_all_packets_that_arrive_in_the_measurement_or_after_it() -> None:
     one = sample(f"{SMALL} injection_rate = 0.4; packet_size = {{{{1,1}}}};")
     packets = recorded(one).dropna()
     late = packets[packets["arrived_cycle"] >= one.phases.start]
@@ -102,10 +106,43 @@ def test_flits_are_known_of_packets_of_one_flit() -> None:
     found = one.flit_latency
     assert (found.average, found.minimum, found.maximum) == (latency.mean(), latency.min(), latency.max())
     assert (one.fragmentation.average, one.fragmentation.maximum) == (0, 0)
-    more = sample(f"{SMALL} packet_size = {{{{1,2}}}};")
-    assert np.isnan([more.flit_latency.average, more.fragmentation.average]).all()
     none = sample(f"{SMALL} injection_rate = 1e-7;")
     assert np.isnan([none.flit_latency.average, none.fragmentation.average]).all()
+
+
+def test_flits_of_long_packets_follow_their_heads() -> None:
+    """At next to no load a packet arrives in one piece, so that each of its flits takes as long as its head."""
+    quiet = sample(f"{SMALL} packet_size = 5; injection_rate = 0.0005; sample_period = 4000;")
+    packets = recorded(quiet).dropna()
+    late = packets[packets["arrived_cycle"] >= quiet.phases.start]
+    of_head = (late["arrived_cycle"] - late["injected_cycle"]).astype(float) - 4
+    found = quiet.flit_latency
+    assert len(late) > 50
+    assert (found.minimum, found.maximum) == (of_head.min(), of_head.max())
+    assert found.average == pytest.approx(of_head.mean())
+    assert (quiet.fragmentation.average, quiet.fragmentation.maximum) == (0, 0)
+
+
+def test_fragmentation_is_bounded_by_the_time_in_the_network() -> None:
+    busy = sample(f"{SMALL} packet_size = {{{{1,6}}}}; injection_rate = 0.14;")
+    assert 0 == busy.fragmentation.minimum < busy.fragmentation.average < busy.fragmentation.maximum
+    assert busy.fragmentation.maximum < busy.network_latency.maximum
+    assert busy.flit_latency.minimum >= 7 and busy.flit_latency.average < busy.network_latency.average
+
+
+#: File, load, what differs from it, and BookSim's mean flit latency and fragmentation over four seeds.
+FLITS = [
+    ("mesh8x8_dor_uniform_4flit", 0.3, "", 39.603, 5.102),
+    ("torus8x8_dimorder_uniform_4flit", 0.35, "packet_size = {{1,9}}; hold_switch_for_packet = 1;", 36.884, 2.463),
+]
+
+
+@pytest.mark.parametrize(("file", "load", "more", "flit", "apart"), FLITS, ids=[file for file, *_ in FLITS])
+def test_flits_of_long_packets_are_booksims(file: str, load: float, more: str, flit: float, apart: float) -> None:
+    text = f"{(DATA / f'{file}.cfg').read_text()} injection_rate = {load}; sample_period = 4000; {more}"
+    done = list(samples(settings(text)))
+    assert np.mean([one.flit_latency.average for one in done]) == pytest.approx(flit, rel=0.015)
+    assert np.mean([one.fragmentation.average for one in done]) == pytest.approx(apart, rel=0.05)
 
 
 def test_the_table_of_packets_has_its_columns_without_packets() -> None:

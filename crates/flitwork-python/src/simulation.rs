@@ -4,6 +4,7 @@ use crate::detached::without_gil;
 use crate::plan::{Plan, Watch};
 use crate::told::no_flit_bytes;
 use crate::{arrays, errors, tables::json_text, told, topology};
+use flitwork::measure::FlitTally;
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
 use flitwork::{Error, Pause};
 use numpy::{IntoPyArray, PyArray1};
@@ -33,16 +34,20 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// A simulation of a plan, before its first cycle; with `tally` it counts traffic by terminal.
+    /// A simulation of a plan, before its first cycle; with `tally` it counts traffic by terminal, with `flits` also when each flit leaves and
+    /// arrives.
     #[new]
-    #[pyo3(signature = (plan, tally=false))]
-    fn new(py: Python<'_>, plan: &Plan, tally: bool) -> PyResult<Self> {
+    #[pyo3(signature = (plan, tally=false, flits=false))]
+    fn new(py: Python<'_>, plan: &Plan, tally: bool, flits: bool) -> PyResult<Self> {
         let plan = plan.shared();
         let of = Arc::clone(&plan);
         let made = without_gil(py, move || flitwork::Simulation::new(&of))?;
         let mut simulation = made.map_err(|e| errors::to_python(py, &e))?;
         if tally {
             simulation.keep_tally();
+        }
+        if flits {
+            simulation.keep_flit_times();
         }
         Ok(Simulation {
             plan: Mutex::new(plan),
@@ -169,6 +174,11 @@ impl Simulation {
             ("late_network_latency_max_cycles", most),
         ] {
             of.set_item(name, number)?;
+        }
+        if let Some(FlitTally { latency, fragmentation }) = tally.of_flits {
+            for (name, spread) in [("flit_latency_cycles", latency), ("fragmentation_cycles", fragmentation)] {
+                of.set_item(name, (spread.count, spread.sum, spread.least, spread.most))?;
+            }
         }
         of.set_item("injected_packets", tally.injected_packets)?;
         of.set_item("injected_flits", tally.injected_flits)?;

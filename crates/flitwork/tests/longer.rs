@@ -19,6 +19,7 @@ fn plan(spec: &Value, measured: u64, drain: bool) -> Plan {
 fn in_steps(spec: &Value, step: u64, steps: u64, drain: bool) -> SimulationResult {
     let mut simulation = Simulation::new(&plan(spec, step, drain)).unwrap();
     simulation.keep_tally();
+    simulation.keep_flit_times();
     for i in 1..=steps {
         if i > 1 {
             simulation.extend(&plan(spec, i * step, drain)).unwrap();
@@ -70,6 +71,7 @@ fn parts_pause_count_and_go_on_as_the_whole_does() {
         let step = 37;
         let mut both = [1, 3].map(|threads| Simulation::new(&plan(step, threads)).unwrap());
         both.iter_mut().for_each(Simulation::keep_tally);
+        both.iter_mut().for_each(Simulation::keep_flit_times);
         for i in 1..=steps {
             for until in [WARM_UP + i * step - 11, WARM_UP + i * step] {
                 let seen = both.each_mut().map(|simulation| {

@@ -91,28 +91,23 @@ class Sample:
         return self._latency("network_latency")
 
     @cached_property
-    def one_flit(self) -> bool:
-        """Whether each packet is a flit: the latencies of packets are then those of flits."""
-        lengths = self.spec["workload"]["packet_flits"]
-        return all(one["flits"] == 1 for one in lengths) if isinstance(lengths, list) else lengths == 1
-
-    @cached_property
     def flit_latency(self) -> Spread:
-        """From injection of a flit to its arrival [cycles], NaN unless each packet is a flit.
+        """From injection of a flit to its arrival [cycles].
 
         As in BookSim of all flits that arrived from the start of the measurement to the end of the run, whenever they
         were created.
         """
-        count = self.tally["late_packets"]
-        if not self.one_flit or not count:
-            return Spread(math.nan, math.nan, math.nan)
-        total, least, most = (self.tally[f"late_network_latency_{what}cycles"] for what in ("", "min_", "max_"))
-        return Spread(total / count, float(least), float(most))
+        if "flit_latency_cycles" in self.tally:
+            return _spread(*self.tally["flit_latency_cycles"])
+        of_packets = (self.tally[f"late_network_latency_{what}cycles"] for what in ("", "min_", "max_"))
+        return _spread(self.tally["late_packets"], *of_packets)
 
-    @property
+    @cached_property
     def fragmentation(self) -> Spread:
-        """Cycles in which a packet's flits arrive and it does not [cycles]: 0 for one flit, NaN (unknown) for more."""
-        none = 0.0 if self.one_flit and not math.isnan(self.packet_latency.average) else math.nan
+        """Cycles from the arrival of a packet's head to that of its tail, beyond one a flit [cycles]."""
+        if "fragmentation_cycles" in self.tally:
+            return _spread(*self.tally["fragmentation_cycles"])
+        none = math.nan if math.isnan(self.packet_latency.average) else 0.0
         return Spread(none, none, none)
 
     @cached_property
@@ -162,6 +157,16 @@ class Sample:
         return Spread(mean, least / cycles, most / cycles, counts.index(least), counts.index(most))
 
 
+def _spread(count: int, total: int, least: int, most: int) -> Spread:
+    return Spread(total / count, float(least), float(most)) if count else Spread(math.nan, math.nan, math.nan)
+
+
+def _one_flit(workload: dict[str, Any]) -> bool:
+    """Whether each packet is a flit: the latencies of packets are then those of flits, which need not be counted."""
+    lengths = workload["packet_flits"]
+    return all(one["flits"] == 1 for one in lengths) if isinstance(lengths, list) else bool(lengths == 1)
+
+
 def plan(settings: Settings, phases: Phases, seed: int, threads: int | str = 1) -> _core.Plan:
     """The plan of one simulation, with these ``run.threads``; an error is about the keys that say what is wrong."""
     spec = specification(settings, phases, seed)
@@ -195,7 +200,7 @@ def samples(settings: Settings, progress: Progress | None = None, threads: int |
 def _sample(settings: Settings, phases: Phases, seed: int, progress: Progress | None, threads: int | str) -> Sample:
     """One simulation, which goes on where its measurement is not long enough. It keeps no record of a packet."""
     made, started = plan(settings, phases, seed, threads), perf_counter()
-    simulation = _core.Simulation(made, tally=True)
+    simulation = _core.Simulation(made, tally=True, flits=not _one_flit(json.loads(made.json)["spec"]["workload"]))
     tallies = [_tally(simulation, cycle, progress) for cycle in phases.looks]
     while not phases.last(settings, tallies):
         phases = phases.longer()

@@ -13,9 +13,12 @@ from flitwork.booksim.measure import Sample, Spread
 from flitwork.booksim.settings import Settings
 from flitwork.booksim.traffic import packets_per_cycle
 
-_LATENCIES = {"Packet latency": "packet_latency", "Network latency": "network_latency"}
-#: What is known of packets of one flit only.
-_OF_FLITS = {"Flit latency": "flit_latency", "Fragmentation": "fragmentation"}
+_LATENCIES = {
+    "Packet latency": "packet_latency",
+    "Network latency": "network_latency",
+    "Flit latency": "flit_latency",
+    "Fragmentation": "fragmentation",
+}
 _RATES = {
     "Injected packet rate": "injected_packets",
     "Accepted packet rate": "accepted_packets",
@@ -28,7 +31,7 @@ def measured(sample: Sample) -> Iterator[str]:
     """The lines about one simulation: phases, averages over the measurement."""
     yield f"Warmed up ...Time used is {sample.phases.start} cycles"
     yield "Class 0:"
-    for title, name in _latencies([sample]).items():
+    for title, name in _LATENCIES.items():
         yield from _lines(f"{title} average =", getattr(sample, name))
     for title, name in _RATES.items():
         # This blank is missing in BookSim too, and scripts look for it so.
@@ -45,7 +48,7 @@ def overall(settings: Settings, samples: Sequence[Sample]) -> Iterator[str]:
     count = f" ({len(samples)} samples)"
     yield "====== Overall Traffic Statistics ======"
     yield "====== Traffic class 0 ======"
-    for title, name in {**_latencies(samples), **_RATES}.items():
+    for title, name in {**_LATENCIES, **_RATES}.items():
         yield from _lines(f"{title} average =", _mean(samples, name), count)
     injected, accepted = _lengths(samples)
     yield f"Injected packet size average = {injected:.6g}{count}"
@@ -58,7 +61,7 @@ def overall(settings: Settings, samples: Sequence[Sample]) -> Iterator[str]:
 def _csv(settings: Settings, samples: Sequence[Sample]) -> str:
     """BookSim's line for other programs: class, traffic, use_read_write, packets/cycle/node, then what was measured."""
     numbers = [packets_per_cycle(settings)]
-    for name in (*_LATENCIES.values(), *_OF_FLITS.values(), *_RATES.values()):
+    for name in (*_LATENCIES.values(), *_RATES.values()):
         spread = _mean(samples, name)
         numbers += [spread.minimum, spread.average, spread.maximum]
     numbers += [*_lengths(samples), _hops(samples)]
@@ -77,8 +80,7 @@ def remarks(samples: Sequence[Sample]) -> list[str]:
 
 def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dict[str, Any]:
     """All of it as one value; keys are named as the lines are."""
-    known = _latencies(samples)
-    numbers = {name: asdict(_mean(samples, name)) for name in (*known.values(), *_RATES.values())}
+    numbers = {name: asdict(_mean(samples, name)) for name in (*_LATENCIES.values(), *_RATES.values())}
     for name in numbers:
         numbers[name] = {key: value for key, value in numbers[name].items() if value is not None}
     injected, accepted = _lengths(samples)
@@ -88,7 +90,6 @@ def as_json(settings: Settings, samples: Sequence[Sample], unstable: str) -> dic
         "reason": unstable,
         "samples": len(samples),
         "classes": [{**numbers, **lengths, "hops": _hops(samples)}],
-        "not_measured": [title for title in _OF_FLITS if title not in known],
         "settings": {name: written(one.value) for name, one in settings.given.items()},
         "notes": [*notes(settings), *remarks(samples)],
         "runs": [_run(sample) for sample in samples],
@@ -105,11 +106,6 @@ def _run(sample: Sample) -> dict[str, Any]:
         "digest": sample.values["digest"],
         "plan_hash": sample.plan_hash,
     }
-
-
-def _latencies(samples: Sequence[Sample]) -> dict[str, str]:
-    """Those that are known, in BookSim's order."""
-    return {**_LATENCIES, **_OF_FLITS} if all(sample.one_flit for sample in samples) else _LATENCIES
 
 
 def _lines(title: str, spread: Spread, after: str = "") -> Iterator[str]:

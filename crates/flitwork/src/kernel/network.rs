@@ -2,7 +2,9 @@
 
 use super::parallel::Border;
 use crate::host::Hosts;
-use crate::measure::{Arrival, BusReport, ChannelWindows, PacketLog, StallReport, WaitReport};
+use crate::measure::{
+    Arrival, BusReport, ChannelWindows, FlitTally, FlitsUnderWay, PacketLog, StallReport, WaitReport,
+};
 use crate::terminal::{Nics, Outgoing};
 use std::ops::Range;
 
@@ -35,6 +37,14 @@ pub(crate) trait Network: Send {
 
     /// From the beginning of cycle `now` on flits that arrive at terminals in these cycles count.
     fn measure(&mut self, now: u64, window: Range<u64>);
+
+    /// Notes when flits leave terminals and arrive, where flits move one by one; `under_way` is for all parts of the network.
+    fn keep_flit_times(&mut self, _under_way: &FlitsUnderWay) {}
+
+    /// What these times have shown before cycle `before`, where they are kept.
+    fn flit_tally(&self, _before: u64) -> Option<FlitTally> {
+        None
+    }
 
     /// Appends the flits sent over every channel before cycle `before`; nothing happened since.
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>);

@@ -3,6 +3,7 @@
 mod batches;
 mod deliveries;
 mod fairness;
+mod flit_times;
 mod interval;
 mod latency;
 mod log;
@@ -20,6 +21,8 @@ pub(crate) use batches::Totals;
 pub(crate) use deliveries::DeliveryRecorder;
 pub use deliveries::DeliveryWindows;
 pub use fairness::Fairness;
+pub use flit_times::{FlitTally, Spread};
+pub(crate) use flit_times::{FlitTimes, FlitsUnderWay};
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};

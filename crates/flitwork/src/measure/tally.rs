@@ -1,6 +1,6 @@
 //! What is counted of traffic, terminal by terminal, without a record for each packet.
 
-use super::Arrival;
+use super::{Arrival, FlitTally};
 use std::ops::Range;
 
 /// Sums over the packets of a run so far, where they were asked for. Its size depends on the terminals alone.
@@ -26,6 +26,8 @@ pub struct Tally {
     pub injected_flits: Vec<u64>,
     /// Packets whose tail arrived in the measurement, by destination.
     pub accepted_packets: Vec<u64>,
+    /// Of flits, where that was asked for.
+    pub of_flits: Option<FlitTally>,
 }
 
 impl Tally {
@@ -81,6 +83,9 @@ impl Tally {
         self.late_network_latency_cycles = (sum + more_sum, least.min(more_least), most.max(more_most));
         let add = |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         add(&mut self.injected_packets, &more.injected_packets);
+        if let (Some(sum), Some(more)) = (&mut self.of_flits, &more.of_flits) {
+            sum.absorb(more);
+        }
         add(&mut self.injected_flits, &more.injected_flits);
         add(&mut self.accepted_packets, &more.accepted_packets);
     }

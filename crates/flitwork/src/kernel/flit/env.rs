@@ -12,7 +12,7 @@ use super::pools::Pools;
 use super::route::RouteTable;
 use crate::compat::BatchStage;
 use crate::kernel::parallel::Border;
-use crate::measure::{StallCounter, WaitLog};
+use crate::measure::{FlitTimes, StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
 use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
@@ -72,6 +72,8 @@ pub(super) struct Env {
     /// Whether what is sent to a terminal in this cycle arrives in the measurement.
     pub counts_ejected: bool,
     pub flit_hops: u64,
+    /// When flits leave terminals and arrive, where that is asked for. Then no network is lean, and no packet sent as it is created.
+    pub flit_times: Option<Box<FlitTimes>>,
     pub stalls: Option<StallCounter>,
     /// Where lines are looked at that wait behind their heads.
     pub lines: Option<Box<Lines>>,

@@ -322,6 +322,9 @@ impl Injection {
             origin.injected = env.now;
             ends.log.injected(origin.record, origin.src, flits, env.now);
         }
+        if let Some(times) = &mut env.flit_times {
+            times.left(env.pool.origin(packet), env.now);
+        }
         let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
         env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;

@@ -11,7 +11,8 @@ impl Injection {
     /// Whether all ports are served so.
     pub(super) fn sends_as_created(&self, env: &Env, ends: &Endpoints) -> bool {
         let rules = &env.rules;
-        let plain = !env.watched && !rules.own_vc && self.pools.is_none() && !self.whole_buffer;
+        let plain =
+            !env.watched && env.flit_times.is_none() && !rules.own_vc && self.pools.is_none() && !self.whole_buffer;
         plain && env.p.nic_ports == 1 && ends.hosts.is_none() && ends.nics.sends_as_created()
     }
 

@@ -45,7 +45,9 @@ use super::simulation::Simulation;
 use crate::compat::BatchStage;
 use crate::error::{Error, Result};
 use crate::kernel::Progress;
-use crate::measure::{Arrival, KernelName, SimulationResult, StallCounter, StallReport, WaitLog};
+use crate::measure::{
+    Arrival, FlitTally, FlitTimes, FlitsUnderWay, KernelName, SimulationResult, StallCounter, StallReport, WaitLog,
+};
 use crate::plan::Plan;
 use crate::topology::Fabric;
 use crate::transit::{CompiledSize, Layout, NONE, PacketPool, Wheel};
@@ -240,6 +242,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 measurement: 0..0,
                 counts_ejected: false,
                 flit_hops: 0,
+                flit_times: None,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
                 lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
                 waits,
@@ -412,6 +415,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
         }
         self.env.measurement = window;
+    }
+
+    fn keep_flit_times(&mut self, under_way: &FlitsUnderWay) {
+        if !PACKETS {
+            self.env.flit_times = Some(Box::new(FlitTimes::new(under_way.clone())));
+            self.env.rules.lean = false;
+        }
+    }
+
+    fn flit_tally(&self, before: u64) -> Option<FlitTally> {
+        self.env.flit_times.as_ref().map(|times| times.tally(before))
     }
 
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {

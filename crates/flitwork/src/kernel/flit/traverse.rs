@@ -39,6 +39,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.take_place(me, Self::slot(output.0, output.1), env);
         }
         self.send_on::<OWN>(me, output, packet, (head, tail), turn, env);
+        if !LEAN && env.flit_times.is_some() {
+            self.note_flit(port, packet, tail, turn, env);
+        }
         self.return_credit::<OWN>(me, slot, env);
 
         if blocked {
@@ -155,6 +158,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         } else if env.now < env.measurement.end && arrival >= env.measurement.end {
             Self::eject_late(terminal, arrival, env);
         }
+    }
+
+    /// Takes note of a flit that goes to a terminal.
+    #[inline(never)]
+    fn note_flit(&self, port: usize, packet: u32, tail: bool, turn: u64, env: &mut Env) {
+        let Some(times) = env.flit_times.as_mut().filter(|_| self.port_at(port).far_end == NONE) else { return };
+        let arrival = turn + u64::from(env.p.eject_cycles);
+        times.arrives(env.pool.origin(packet), tail, arrival, env.now, &env.measurement);
     }
 
     /// The same of a flit that arrives just behind the end of the measurement.

@@ -3,7 +3,7 @@
 
 use super::Simulation;
 use crate::error::{Error, Result};
-use crate::measure::{PacketRecord, Tally};
+use crate::measure::{FlitsUnderWay, PacketRecord, Tally};
 use crate::plan::{Plan, Workload};
 
 impl Simulation {
@@ -13,9 +13,20 @@ impl Simulation {
         networks[..*parts].iter_mut().for_each(|part| part.log.keep_tally(limits.terminals));
     }
 
-    /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called.
+    /// Besides the tally, counts latencies of flits, and how far the flits of packets come apart, where they move one by one. It takes some time.
+    pub fn keep_flit_times(&mut self) {
+        let Simulation { networks, parts, limits, .. } = self;
+        let under_way = FlitsUnderWay::new(limits.terminals);
+        networks[..*parts].iter_mut().for_each(|part| part.network.keep_flit_times(&under_way));
+    }
+
+    /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called. A run that has ended has done its last cycle.
     pub fn tally(&self) -> Option<Tally> {
-        let tallies = self.networks[..self.parts].iter().filter_map(|part| part.log.tally().cloned());
+        let before = self.now + u64::from(self.ended.is_some());
+        let tallies = self.networks[..self.parts].iter().filter_map(|part| {
+            let of_flits = part.network.flit_tally(before);
+            part.log.tally().map(|tally| Tally { of_flits, ..tally.clone() })
+        });
         tallies.reduce(|mut sum, more| {
             sum.absorb(&more);
             sum
