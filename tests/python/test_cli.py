@@ -180,7 +180,7 @@ def test_what_was_not_measured_is_no_number(cli: Cli) -> None:
 
 
 def test_a_saturated_network_has_no_latency(cli: Cli, tmp_path: Path) -> None:
-    args = ("simulate", "uniform", "--size", "4x4", "--mesh", "--load", "1", "--set", "measurement_cycles=300")
+    args = ("simulate", "uniform", "--size", "4x4", "--mesh", "--load", "1", "--set", "measurement_cycles=3000")
     done = cli(*args, "--save", "r.parquet")
     for shown in (done, cli("show", "r.parquet")):
         latencies = re.findall(r"(?:packet|network)_latency_\w+_cycles +(\S+)", shown.stdout)
