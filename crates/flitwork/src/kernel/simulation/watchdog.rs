@@ -22,16 +22,15 @@ impl Simulation {
         }
     }
 
-    /// Nothing has moved for long: whether anything still can.
+    /// Nothing has moved for long: looks at once. That alone is no deadlock: a packet may wait for a stage, or try again.
     #[cold]
     #[inline(never)]
     pub(super) fn look_at_what_stands(&self) -> Result<()> {
         for parts in self.whole_networks() {
             let packets: Option<u64> = parts.iter().map(|part| part.network.packets_that_stand()).sum();
-            let Some(packets) = packets.filter(|&packets| packets > 0) else { continue };
-            let unknown = || format!("{packets} packets are in the network and none moves");
-            let waiting = knot_in(parts).map_or_else(unknown, |knot| describe(parts, &knot));
-            return Err(self.deadlock(waiting));
+            if let Some(knot) = packets.filter(|&packets| packets > 0).and_then(|_| knot_in(parts)) {
+                return Err(self.deadlock(describe(parts, &knot)));
+            }
         }
         Ok(())
     }
