@@ -17,6 +17,10 @@ impl Creation {
     }
 }
 
+/// Is told, before some cycle, of each terminal with packets that wait in its source queue: the terminal, and the cycle in which the oldest of
+/// them was created.
+pub(crate) type Oldest<'a> = dyn Fn(u64, &mut dyn FnMut(usize, u64)) + 'a;
+
 /// A look at the queues is followed by the next one when this share of the time has passed again, but not before so many cycles.
 const NEXT: u64 = 32;
 const FEWEST: u64 = 8;
@@ -47,7 +51,7 @@ impl Lags {
 
     /// Looks at the queues in cycle `at`; `oldest` calls back with a terminal and the cycle in which the oldest packet that waits there was
     /// created, if that is before `at`.
-    pub fn look(&mut self, at: u64, oldest: &dyn Fn(u64, &mut dyn FnMut(usize, u64))) {
+    pub fn look(&mut self, at: u64, oldest: &Oldest) {
         let cycles = at - self.last;
         if cycles == 0 {
             return;

@@ -2,7 +2,7 @@
 
 use super::batches::{Batches, Totals};
 use super::interval::{Interval, interval};
-use super::lag::{Creation, Lags};
+use super::lag::{Creation, Lags, Oldest};
 use super::steady::{Decision, Snapshot, Steady, SteadySpec, latency_of_packets};
 use super::trend::trend;
 use super::verdict::{Evidence, Verdict, judge};
@@ -26,7 +26,7 @@ pub(crate) struct View<'a> {
     pub channel_flits: &'a dyn Fn(u64, &mut Vec<u64>),
     /// Calls back with each terminal that has packets which were created before some cycle and that no injection port has taken, and the
     /// creation cycle of the oldest one.
-    pub oldest: &'a dyn Fn(u64, &mut dyn FnMut(usize, u64)),
+    pub oldest: &'a Oldest<'a>,
 }
 
 /// The beginning or the end of the measurement.
