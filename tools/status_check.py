@@ -85,7 +85,7 @@ class Case:
 
     def saturation(self) -> float:
         """The load up to which a long run delivers what each terminal sends, by bisection [flits/cycle/terminal]."""
-        high = min(1.2 * fw.bound(self.network, self.at(0.01)).max_load, 1.0)
+        high = min(1.2 * fw.bound(self.network, self.at(0.01)).saturation_load, 1.0)
         low = 0.0
         for _ in range(STEPS):
             middle = (low + high) / 2

@@ -20,7 +20,7 @@ from flitwork.formats import check_format
 from flitwork.memory import limited_by, usable_bytes
 
 if sys.version_info >= (3, 11):
-    import tomllib
+    import tomllib as tomllib
 else:
     import tomli as tomllib
 

@@ -126,7 +126,7 @@ class Result:
     def _is_beyond_bound(self) -> bool:
         """Whether traffic is offered at a higher load than its channels and terminals can carry."""
         offered = self.plan["spec"]["workload"].get("offered_load")
-        return offered is not None and not self.runs_to_completion and offered > self.bound.max_load * (1 + 1e-9)
+        return offered is not None and not self.runs_to_completion and offered > self.bound.saturation_load * (1 + 1e-9)
 
     @property
     def runs_to_completion(self) -> bool:

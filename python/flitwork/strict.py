@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from flitwork import gate
 from flitwork.errors import ConfigError, unknown_key
-from flitwork.gate import tomllib
-
-__all__ = ["Table", "read_toml", "tomllib", "validate"]
 
 
 class Table(BaseModel):

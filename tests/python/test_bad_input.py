@@ -211,7 +211,7 @@ def test_a_result_cannot_be_stored_below_a_file(tmp_path: Path) -> None:
 def _study() -> Any:
     from conftest import STUDY
     from flitwork.experiment import parse_study
-    from flitwork.strict import tomllib
+    from flitwork.gate import tomllib
 
     return parse_study(tomllib.loads(STUDY))
 

@@ -21,8 +21,8 @@ from conftest import COMMAND, STUDY, Cli, environment
 from flitwork.experiment import Job, Status, Watcher, execute, parse_study, plan_study
 from flitwork.experiment.engines import dask as engine_module
 from flitwork.experiment.engines.dask import DaskEngine
+from flitwork.gate import tomllib
 from flitwork.result import Result
-from flitwork.strict import tomllib
 
 distributed = pytest.importorskip("distributed")
 dask_config = pytest.importorskip("dask.config")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import flitwork as fw
 import numpy as np
@@ -12,7 +13,12 @@ from flitwork.booksim import measure
 from flitwork.errors import DeadlockError
 
 EVERY = 1000
-RUN = {"warmup_cycles": 2000, "measurement_cycles": 5000, "watchdog_cycles": EVERY, "deadlock_check": False}
+RUN: dict[str, Any] = {
+    "warmup_cycles": 2000,
+    "measurement_cycles": 5000,
+    "watchdog_cycles": EVERY,
+    "deadlock_check": False,
+}
 
 
 def _rings(far: int = 3) -> tuple[fw.Network, fw.Workload]:

@@ -58,7 +58,8 @@ def test_a_key_with_an_empty_name_is_refused(key: str, cli: Callable[..., Any]) 
 
 @pytest.mark.parametrize("key", ["", "a.b", "x y", ".", "kind."])
 def test_any_key_of_python_is_named(key: str) -> None:
-    for value in ({}, {"": {"": 1}}, [1], 1):
+    values: tuple[Any, ...] = ({}, {"": {"": 1}}, [1], 1)
+    for value in values:
         with pytest.raises(fw.ConfigError, match=r"^workload\."):
             fw.uniform(offered_load=0.1, **{key: value})
 

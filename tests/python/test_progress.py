@@ -19,7 +19,7 @@ from flitwork.cli import progress
 from flitwork.experiment import display, parse_study, plan_study
 from flitwork.experiment.axes import MOST_POINTS
 from flitwork.experiment.execute import Status
-from flitwork.strict import tomllib
+from flitwork.gate import tomllib
 from rich.console import Console
 
 

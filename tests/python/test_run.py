@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 from conftest import COMMAND, STUDY, Cli, environment
 from flitwork.experiment import Job, Status, Watcher, load_study, parse_study
+from flitwork.gate import tomllib
 from flitwork.result import Result
-from flitwork.strict import tomllib
 
 
 class Recorder(Watcher):

@@ -60,10 +60,10 @@ def test_a_limit_that_comes_too_early_is_not_converged() -> None:
 
 def test_more_than_the_bound_is_saturated_whatever_was_seen() -> None:
     found = fw.simulate(MESH, fw.uniform(offered_load=1.0), warmup_cycles=0, measurement_cycles=20, max_cycles=20)
-    assert found.bound.max_load == 1.0 and found.status != "complete"
+    assert found.bound.saturation_load == 1.0 and found.status != "complete"
     torus = fw.Mesh(8, 8)
     found = fw.simulate(torus, fw.uniform(offered_load=0.6), warmup_cycles=0, measurement_cycles=20, max_cycles=20)
-    assert found.bound.max_load < 0.6 and found.status == "saturated"
+    assert found.bound.saturation_load < 0.6 and found.status == "saturated"
 
 
 def test_a_saturated_run_ends_with_its_measurement() -> None:

@@ -11,7 +11,7 @@ import pytest
 from conftest import REPOSITORY, STUDY
 from flitwork.experiment import expand, load_study, parse_study, plan_points, plan_study
 from flitwork.experiment.expression import evaluate, fill
-from flitwork.strict import tomllib
+from flitwork.gate import tomllib
 
 
 def parsed(change: str = "", to: str = "", extra: str = "") -> Any:

@@ -110,8 +110,8 @@ def test_what_is_extrapolated_is_marked_in_every_format(tmp_path: Path) -> None:
     rows = [(4, 4, size, name, time) for size in (16, 4096) for name, time in (("bruck", 1.0), ("birkhoff", 2.0))]
     assert lines(table(*rows), extrapolate=True)[-1] == "alltoall ranks=5- per_server=4- algorithm=bruck # extrapolated"
     base = tmp_path / "base.json"
-    own = {"algorithm=MPIR_Alltoall_intra_scattered": {}}
-    tree = {f"collective={name}": {"algorithm=MPIR_x": {}} for name in mpich_file.REQUIRED}
+    own: dict[str, Any] = {"algorithm=MPIR_Alltoall_intra_scattered": {}}
+    tree: dict[str, Any] = {f"collective={name}": {"algorithm=MPIR_x": {}} for name in mpich_file.REQUIRED}
     tree["collective=alltoall"] = {"comm_type=intra": {"is_sendbuf_inplace=no": own, "is_sendbuf_inplace=any": own}}
     base.write_text(json.dumps(tree))
     for target in fw.tune.TARGETS:

@@ -12,12 +12,12 @@ from flitwork.cli.options import components, is_study, sent_alone, workload_name
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.flat import FLAT
 from flitwork.formats import check_format
+from flitwork.gate import tomllib
 from flitwork.keys import parts as names_of
 from flitwork.network import put
 from flitwork.plain import checked
 from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
 from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
-from flitwork.strict import tomllib
 from flitwork.values import Run
 from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
