@@ -50,7 +50,7 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("simulat",), 2, "Did you mean 'simulate'?"),
         (("simulate",), 2, "WHAT"),
         (("simulate", "a2ta"), 2, "did you mean `a2a`?"),
-        (("simulate", "tiny.toml"), 2, "flitwork run tiny.toml"),
+        (("simulate", "tiny.toml"), 2, "there is no file tiny.toml"),
         (("simulate", "butterfly"), 2, "collective --set operation=all_to_all --set algorithm=butterfly"),
         (("pace", "uniform"), 2, "traffic has no steps"),
         (("simulate", "a2at", "--set", "vsc=2"), 2, "did you mean `vcs`?"),
@@ -135,9 +135,9 @@ def test_colours_only_on_a_terminal(cli: Cli) -> None:
         (("burst", "shuffle", "--packets", "4", "--trials", "2", "--set", "max_cycles=20"), 3, "2 of 2 points failed"),
         (("simulate", "uniform", "--sync", "local", "--load", "0.1"), 2, "workload.sync"),
         (("simulate", "a2at", "--set", "max_cycles=10"), 3, "not complete after 10 cycles"),
-        (("run", "missing.toml"), 2, "exists"),
+        (("run", "missing.toml"), 2, "No such file"),
         (("run", "missing.toml", "--jobs", "0"), 2, "--jobs"),
-        (("plan", "missing.toml"), 2, "exists"),
+        (("plan", "missing.toml"), 2, "No such file"),
         (("show", "missing.parquet"), 2, "no such file"),
         (("reproduce", "takaue-2011"), 2, "error"),
         (("list", "algorithm"), 2, "algorithms"),
@@ -322,8 +322,8 @@ def test_plan_and_bound_of_a_study(cli: Cli, study: Path) -> None:
         f"e(N={n}, workload.algorithm={a})" for n in (3, 4) for a in ("a2at", "a2and")
     ]
     assert "bisection" in cli("bound", "a2at", "--size", "9x9").stdout
-    assert "highest load" in cli("bound", "uniform").stdout
-    assert "highest load" in cli("bound", "uniform", "--set", "offered_load=0.5").stdout
+    assert "upper bounds" in cli("bound", "uniform").stdout
+    assert "upper bounds" in cli("bound", "uniform", "--set", "offered_load=0.5").stdout
     assert json.loads(cli("plan", "a2at", "--size", "5x5", "--json").stdout)["derived"]["terminals"] == 25
 
 

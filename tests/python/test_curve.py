@@ -144,7 +144,8 @@ def test_a_hotspot_is_followed_beyond_what_its_terminal_receives() -> None:
     found = fw.curve(NET, HOTSPOT, seeds=[1, 2], resolution=0.001, warmup_cycles=1000, measurement_cycles=20_000)
     assert found.grid[15] == 1 / 16 and found.grid[-1] == 1.25 / 16 and len(found.grid) == 20
     low, high = found.saturation
-    assert low <= 1 / 16 < high < 1.25 / 16
+    # At 1/16 itself the terminal is always busy, and queues grow without end, only slower and slower.
+    assert low <= 1 / 16 <= high < 1.25 / 16
     index = found.indices.set_index("index")
     assert not index["value"].isna().any() and index["note"]["critical_load"] == ""
     assert found.saturation_throughput.mean == pytest.approx(1 / 16, rel=0.02)

@@ -46,6 +46,7 @@ NAMED = (
     "values.py",
     "__init__.py",
     "renamed.py",
+    "topologies.py",
 )
 
 

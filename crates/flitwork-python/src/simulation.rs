@@ -192,11 +192,8 @@ impl Simulation {
     }
 
     /// Ends the run before its current cycle, and with it the measurement.
-    fn stop(&self) -> PyResult<()> {
-        self.with(|simulation| {
-            simulation.stop();
-            Ok(())
-        })
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(|simulation| simulation.stop().map_err(|e| errors::to_python(py, &e)))
     }
 
     /// Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement.

@@ -500,7 +500,7 @@ fn deadlocks_of_a_part_are_found_as_in_the_oracle() {
     let network = prop_oneof![cases::network(24, 2, true), hop_by_hop::network(24, 2)];
     let network = network.prop_filter("no ring", knots::has_ring);
     let strategy = (cases::burst(network), any::<u64>(), 1..=60u64);
-    for_all("deadlocks", 100, 1_500, strategy, |(mut case, seed, watchdog_cycles)| {
+    for_all("deadlocks", 200, 1_500, strategy, |(mut case, seed, watchdog_cycles)| {
         let bits = knots::bits_of(seed);
         case.background = None;
         knots::endanger(&mut case, bits);

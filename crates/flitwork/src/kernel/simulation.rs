@@ -10,6 +10,7 @@
 
 mod asked;
 mod longer;
+mod measured;
 mod watchdog;
 
 use super::Progress;
@@ -20,10 +21,10 @@ use super::network::{Endpoints, Network};
 use super::parallel::{self, Summary, Team};
 use crate::error::{Error, Result};
 use crate::host::Hosts;
-use crate::measure::{Arrival, Creation, DeliveryRecorder, KernelName, PacketLog, Phases, Totals, TrafficLog, View};
+use crate::measure::{Arrival, KernelName, PacketLog, Phases, Totals, View};
 use crate::plan::{Plan, Workload};
 use crate::terminal::Nics;
-use crate::traffic::{Packets, Process, Processes, Traffic};
+use measured::{packet_log, phases};
 
 /// Why a simulation has paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -311,8 +312,7 @@ impl Simulation {
         if self.phases.is_due(self.now + 1) {
             self.look(self.now + 1, false);
         }
-        let done = self.is_done();
-        let limit = self.now >= self.limits.max_cycles;
+        let (done, limit) = (self.is_done(), self.now >= self.limits.max_cycles);
         if done || limit || self.now >= self.next_look {
             self.look_for_knots()?;
         }
@@ -554,47 +554,6 @@ fn limits(plan: &Plan) -> Limits {
         kernel_note: plan.not_in_whole_packets(),
         threads_why: plan.why_one_thread(),
     }
-}
-
-/// What is measured of a run.
-fn phases(plan: &Plan) -> Phases {
-    let (p, run) = (&plan.params, &plan.spec.run);
-    let channels = plan.fabric.channels().count();
-    match (&plan.workload, &run.steady) {
-        (Workload::Schedule { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
-        (Workload::OpenLoop(traffic), Some(steady)) => {
-            Phases::steady(steady, p.longest_delay_cycles, channels).of(creation(traffic, p.terminals), p.terminals)
-        }
-        (Workload::OpenLoop(traffic), None) => {
-            Phases::fixed(run.fixed_window(), channels).of(creation(traffic, p.terminals), p.terminals)
-        }
-    }
-}
-
-/// When the terminals of an open loop create packets.
-fn creation(traffic: &Traffic, terminals: usize) -> Creation {
-    let Packets::Drawn(drawn) = &traffic.packets else { return Creation::default() };
-    let processes = match &drawn.process {
-        Processes::Alike(process) => std::slice::from_ref(process),
-        Processes::Each(processes) => &processes[..terminals],
-    };
-    let dispersion = processes.iter().map(Process::dispersion).fold(0.0, f64::max) + drawn.lengths.variation();
-    Creation { gap_cycles: processes.iter().map(Process::mean_gap_cycles).collect(), dispersion }
-}
-
-/// What is noted of the packets of workload and background, both in the same window.
-fn packet_log(plan: &Plan, phases: &Phases) -> PacketLog {
-    let record = &plan.spec.run.record;
-    let traffic_log = || {
-        let window_cycles = record.delivery_window_cycles;
-        let deliveries = (window_cycles > 0).then(|| DeliveryRecorder::new(plan.start_cycle, window_cycles));
-        TrafficLog::new(phases.window(), plan.params.terminals, deliveries)
-    };
-    let mut log = PacketLog::new(traffic_log(), plan.background.is_some().then(traffic_log), record.keeps_packets());
-    if record.to_file {
-        log.hand_over_records();
-    }
-    log
 }
 
 /// Work between two calls of the progress callback: a few milliseconds.

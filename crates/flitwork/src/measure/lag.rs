@@ -52,7 +52,7 @@ impl Lags {
     /// Looks at the queues in cycle `at`; `oldest` calls back with a terminal and the cycle in which the oldest packet that waits there was
     /// created, if that is before `at`.
     pub fn look(&mut self, at: u64, oldest: &Oldest) {
-        let cycles = at - self.last;
+        let cycles = at.saturating_sub(self.last);
         if cycles == 0 {
             return;
         }

@@ -63,8 +63,8 @@ pub struct Limits {
 impl Limits {
     /// Places that are followed in a network for which a smaller one stands: some seconds.
     pub const PLACES: u64 = 1 << 23;
-    /// Places that are followed in one that nothing stands for: half a minute.
-    pub const MOST_PLACES: u64 = 1 << 25;
+    /// Places that are followed in one that nothing stands for: a quarter of a minute.
+    pub const MOST_PLACES: u64 = 1 << 24;
 }
 
 /// The same within limits.

@@ -19,15 +19,22 @@ impl Simulation {
     }
 
     /// Ends a run before its current cycle, and with it the measurement.
-    pub fn stop(&mut self) {
+    ///
+    /// # Errors
+    /// Some packets can never move again.
+    pub fn stop(&mut self) -> Result<()> {
         let next = self.now + u64::from(self.ended.is_some());
-        self.ended.get_or_insert(false);
+        if self.ended.is_none() {
+            self.look_for_knots()?;
+            self.ended = Some(false);
+        }
         if next < self.phases.window().end {
             self.phases.cut(next);
             for part in &mut self.networks[..self.parts] {
                 part.log.measure(&self.phases.window());
             }
         }
+        Ok(())
     }
 
     /// Besides the tally, counts latencies of flits, and how far the flits of packets come apart, where they move one by one. It takes some time.
