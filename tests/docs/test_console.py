@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from pages import ROOT
@@ -19,11 +20,14 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_console_shows_what_is_printed(block: str) -> None:
-    command, *expected = block.splitlines()
-    words = shlex.split(command.removeprefix("$ "))
-    assert words[0] == "flitwork"
-    printed = subprocess.run(
-        [sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT, timeout=120, check=True
-    ).stdout.splitlines()
-    assert printed[: len(expected)] == expected
+def test_a_console_shows_what_is_printed(block: str, tmp_path: Path) -> None:
+    """Commands run one after the other in a folder that has the examples; of what each prints the first lines are shown, or none."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for part in block.removeprefix("$ ").split("\n$ "):
+        command, *expected = part.splitlines()
+        words = shlex.split(command)
+        assert words[0] == "flitwork"
+        printed = subprocess.run(
+            [sys.executable, "-m", *words], capture_output=True, text=True, cwd=tmp_path, timeout=120, check=True
+        ).stdout.splitlines()
+        assert printed[: len(expected)] == expected
