@@ -33,7 +33,7 @@ _CONTENTS: tuple[tuple[str, str, str], ...] = (
         "what an MPI benchmark prints",
         "flitwork tune reads it",
     ),
-    (r"\A\s*[{\[][\s\S]*[\"\d}\]]", "a JSON file", "flitwork reads TOML"),
+    (r"\A\s*(\{|\[\s*(\{|[\"\d-]|\[\s*[\[{\"\d-]))", "a JSON file", "flitwork reads TOML"),
     (r"(?m)^\s*[\w-]+\s*:(\s|$)", "a YAML file", "flitwork reads TOML"),
 )
 #: Formats that many tools have: a text may look like one of them by chance.

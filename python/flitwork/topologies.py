@@ -72,9 +72,10 @@ def specification(spec: Mapping[str, Any]) -> dict[str, Any]:
     """A specification whose topology has the name that the simulator knows."""
     network = spec.get("network")
     topology = network.get("topology") if isinstance(network, Mapping) else None
-    if not isinstance(network, Mapping) or not isinstance(topology, Mapping) or topology.get("kind") not in ALIASES:
+    name = topology.get("kind") if isinstance(topology, Mapping) else None
+    if not isinstance(network, Mapping) or not isinstance(topology, Mapping) or str(name) not in ALIASES:
         return dict(spec)
-    kind = resolved(str(topology["kind"]), [*topology])
+    kind = resolved(str(name), [*topology])
     return {**spec, "network": {**network, "topology": {**topology, "kind": kind}}}
 
 

@@ -77,6 +77,13 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
+def ctrl_c_again() -> Iterator[None]:
+    """A command that ran in this process leaves SIGINT ignored, as it is at its end; children would inherit that."""
+    yield
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
 def closed_figures() -> Iterator[None]:
     """No test leaves figures open for those that follow."""
     yield

@@ -193,10 +193,10 @@ def test_control_c_stops_within_a_second() -> None:
     assert time.monotonic() - pressed[0] < 1.0
 
 
-@pytest.mark.parametrize("what", ["plan", "json", "bound", "check"])
+@pytest.mark.parametrize("what", ["plan", "bound", "check"])
 def test_ctrl_c_stops_what_comes_before_a_simulation(what: str) -> None:
-    # What takes long of a plan is to follow every route of an adaptive routing in four dimensions.
-    adaptive = fw.Torus(4, 4, 4, 4, routing="duato", vcs=6, switching="virtual_cut_through")
+    # What takes long of a plan is to follow every route of an adaptive routing.
+    adaptive = fw.Torus(48, 48, routing="duato", vcs=6, switching="virtual_cut_through")
     slow = json.dumps(fw.spec.simulation(adaptive, fw.uniform(offered_load=0.1)))
     plan = None if what == "plan" else _core.Plan(json.dumps(fw.spec.simulation(fw.Torus(64, 64), fw.all_to_all())))
     pressed = [0.0]
@@ -209,7 +209,7 @@ def test_ctrl_c_stops_what_comes_before_a_simulation(what: str) -> None:
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            _core.Plan(slow) if plan is None else plan.json if what == "json" else getattr(plan, what)()
+            _core.Plan(slow) if plan is None else getattr(plan, what)()
     finally:
         timer.cancel()
     assert time.monotonic() - pressed[0] < 1.0

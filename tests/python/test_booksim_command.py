@@ -143,7 +143,7 @@ def test_the_least_networks_and_phases(cli: Cli, tmp_path: Path, more: tuple[str
     ("args", "said"),
     [
         (("k=4",), "a configuration file"),
-        (("missing.cfg",), "exists"),
+        (("missing.cfg",), "No such file"),
         (("mesh.cfg", "kk=4"), "command line: kk = 4"),
         (("mesh.cfg", "traffic=hotspot({0,"), "command line:1"),
         (("mesh.cfg", "num_vcs=0"), "command line: num_vcs"),

@@ -51,7 +51,8 @@ def test_a_dead_ring_beside_live_traffic_is_a_deadlock(run: fw.Run) -> None:
     )
     assert said, found.value
     cycle, waiting = int(said[1]), said[2].split(" -> ")
-    assert cycle == 8000 if run.max_cycles == 8000 else cycle % EVERY == 0 or run.steady
+    # Without a search in between it is found when the run ends, which is when its status is known.
+    assert 6999 <= cycle <= 8000 if run.max_cycles == 8000 else cycle % EVERY == 0 or run.steady
     # Each router of the ring waits with its buffer and with the packet of its own terminal: a cycle goes through all eight buffers, and through
     # terminals whose packets are only in part in the network. Ten are named.
     assert waiting[0] == waiting[-1] and waiting[-2] in {f"{more} more" for more in range(1, 7)}
@@ -65,15 +66,15 @@ def test_the_same_traffic_is_no_deadlock_where_it_can_go_on() -> None:
 
 def test_a_file_of_booksim_that_can_deadlock() -> None:
     text = """
-        topology = torus; k = 8; n = 2; routing_function = dim_order; num_vcs = 3; vc_buf_size = 4;
-        traffic = uniform; injection_rate = 0.5; packet_size = 16; sample_period = 2000;
+        topology = torus; k = 16; n = 2; routing_function = dim_order; num_vcs = 3; vc_buf_size = 2; traffic = uniform;
+        injection_rate = 0.1; packet_size = 4; sample_period = 1000; warmup_periods = 1; latency_thres = 1000000;
     """
     said = []
     for threads in (1, 2):
         with pytest.raises(DeadlockError) as found:
             list(measure.samples(settings(text), threads=threads))
         said.append(str(found.value))
-    assert said[0] == said[1] and " -> " in said[0]
+    assert said[0] == said[1] and " -> " in said[0] and "the rest of the network still moves" in said[0]
 
 
 def test_terminals_that_starve_are_named() -> None:

@@ -82,7 +82,7 @@ def test_the_command_line_sets_any_field_by_its_place(tmp_path: Path) -> None:
         ),
         (["routing=valiant", "routing.kind=duato"], "network.routing.kind"),
         (["seed=2", "run.seed=3"], "run.seed"),
-        (["run.=3"], "run"),
+        (["run.=3"], "--set"),
     ]:
         options = [part for setting in settings for part in ("--set", setting)]
         wrong = subprocess.run([*command, *options], capture_output=True, text=True)

@@ -149,11 +149,16 @@ ALL = [
 
 
 @pytest.fixture(autouse=True)
-def hangups_end() -> Iterator[None]:
-    """SIGHUP ends what tests start, also where it is ignored because they run under ``nohup``."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def signals_end() -> Iterator[None]:
+    """SIGHUP and SIGINT end what tests start, also where they are ignored: under ``nohup``, and once another test has
+    run a command in this process, which ignores Ctrl-C when it is over.
+    """
+    before = {signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_DFL)}
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "mpi table": (("bruck", "-n", "4", "-o", "there.steps"), "there.steps"),
     "mpi record": (("-o", "there.goal", "--from", "folder"), "there.goal"),
     "tune": (("times.csv", "-o", "there.txt"), "there.txt"),
+    "example": (("ring",), "ring.py"),
 }
 
 

@@ -110,7 +110,7 @@ def test_bounds_are_in_both() -> None:
     limits = fw.bound(fw.Torus(4, 4, units=units), fw.all_to_all("a2a", message_flits=8))
     assert limits.physical["tightest_ns"] == 4 * limits.tightest_cycles == 480
     open_loop = fw.bound(fw.Torus(4, 4, units=units), fw.uniform(offered_load=0.1)).physical
-    assert open_loop["load_bytes_per_s"] == 4e9
+    assert open_loop["saturation_load_bytes_per_s"] == 4e9
     assert fw.bound(fw.Torus(4, 4), fw.all_to_all("a2a")).physical == {}
 
 

@@ -101,7 +101,8 @@ def test_random_runs_are_complete_below_saturation_and_never_above(number: int) 
     check = status_check()
     found: Counter[tuple[str, str]] = Counter()
     assert check.run_case(check.Case(number), 3, found, SATURATION[number], show=False) == []
-    assert found["below", "complete"] == 3
+    # A steady run may have grown no queue and still not know its mean as well as was asked.
+    assert found["below", "complete"] + found["below", "imprecise"] == 3 and found["below", "complete"] > 0
 
 
 def status_check() -> ModuleType:

@@ -92,7 +92,6 @@ def test_packets_take_the_places_of_a_pool_as_a_whole() -> None:
     [
         ({"shared_buffer_flits": 65_520}, r"network.router.shared_buffer_flits = 65520: expected 0 to 65519 flits"),
         ({"shared_buffer_flits": -1}, r"network.router.shared_buffer_flits = -1"),
-        ({"shared_buffer_flits": 8, "output_speedup": 2}, r"shared_buffer_flits = 8: expected 0 with output speed-up"),
         (
             {"shared_buffer_flits": 8, "buffer_flits": 0},
             r"network.router.buffer_flits = 0: expected a whole number, 1 to 65535",

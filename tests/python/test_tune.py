@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from flitwork.cli import main
 from flitwork.tune import Asked, Rule, Span, TuningFile, mpich_file
+from flitwork.tune.flitwork_file import FlitworkFile
 
 MACHINE = """
 [network]
@@ -147,7 +148,9 @@ def test_no_rule_of_any_format_is_for_what_was_not_measured(seed: int) -> None:
             for m in (0, 1, *(m + d for ms in sizes.values() for m in ms for d in (-1, 0, 1)))
         ]
         for target in ("flitwork", "openmpi", "openmpi6"):
-            file = read(table(*rows), target)
+            # Where the library is the fastest everywhere, there is no rule, and our file has nothing to read.
+            nothing = target == "flitwork" and not fw.tune.rules(table(*rows), target)
+            file: TuningFile = FlitworkFile(()) if nothing else read(table(*rows), target)
             for n, m in asked:
                 near = [one for one in counts if one <= n][-1:] + [one for one in counts if one >= n][:1]
                 inside = len(near) == 2 and all(sizes[one][0] <= m <= sizes[one][-1] for one in near)

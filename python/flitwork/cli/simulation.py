@@ -340,7 +340,7 @@ def _check_what(what: str) -> None:
     operations = [row["operation"] for row in components()["collectives"] if row["name"] == what]
     if operations:
         hint = f"collective --set operation={operations[0]} --set algorithm={what}"
-    if is_study(what):
+    if is_study(what) and Path(what).suffix.lower() != ".toml":
         check_format(Path(what), "WHAT", "what is sent, by name", ("a table",))
     raise ConfigError("WHAT", what, expected, hint)
 

@@ -55,9 +55,9 @@ def read_rules(file: str | Path, format: str | None = None) -> TuningFile:
         raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}", did_you_mean(str(name), _READERS))
     try:
         return _READERS[name](text, str(file))
-    except ConfigError:
+    except ConfigError as error:
         if format is None:
-            check_format(path, "file", "a file of rules", ("a JSON file", "a configuration of BookSim"))
+            check_format(path, error.path, "a file of rules", ("a JSON file", "a configuration of BookSim"))
         raise
 
 

@@ -382,7 +382,7 @@ impl Simulation {
         let start = (now < self.limits.start).then_some(self.limits.start);
         // Without packets under way there is nothing to look for.
         let look = event.map(|_| self.next_look);
-        observed.chain(start).chain(look).chain([self.phases.next_check(), next]).min()
+        observed.chain(start).chain(look).chain([self.phases.next_check().max(now + 1), next]).min()
     }
 
     /// Lets the phases of the run see its state at the beginning of cycle `now`; they may decide what is measured.

@@ -159,9 +159,13 @@ impl Phases {
         self.next
     }
 
-    /// A cycle that an idle network must not skip: the next decision of a steady run.
+    /// A cycle that an idle network must not skip: the next decision of a steady run, and the last one before the verdict on a fixed one.
     pub fn next_check(&self) -> u64 {
-        if self.steady.is_some() { self.next } else { u64::MAX }
+        match self.steady {
+            Some(_) => self.next,
+            None if self.is_open() => self.check - 1,
+            None => u64::MAX,
+        }
     }
 
     /// Whether the run goes on after the measurement until all that was measured has arrived. Packets that wait before a

@@ -31,11 +31,14 @@ pub(super) fn check_shape(root: &Value) -> Result<()> {
     })
 }
 
+/// Tables and fields of theirs that are set by programs, not by users: they are marked `schemars(skip)`.
+const NOT_IN_THE_SCHEMA: [(&str, &str); 1] = [("run.record", "to_file")];
+
 fn check_fields(table: &'static Value, value: &Value, given: &Map<String, Value>, path: &str) -> Result<()> {
     let Some(fields) = fields_of(table, value) else { return Ok(()) };
-    let Some((name, inner)) = given.iter().find(|(name, _)| !fields.iter().any(|(field, _)| field == name)) else {
-        return Ok(());
-    };
+    let known =
+        |name: &String| fields.iter().any(|(field, _)| field == &name) || NOT_IN_THE_SCHEMA.contains(&(path, name));
+    let Some((name, inner)) = given.iter().find(|(name, _)| !known(name)) else { return Ok(()) };
     let own = fields.iter().filter(|(field, node)| *field != "kind" && node.get(physical::fields::BASE).is_none());
     let names: Vec<String> = own.map(|(field, _)| (*field).clone()).collect();
     let at = if path.is_empty() { shown_key(name) } else { format!("{path}.{}", shown_key(name)) };
