@@ -375,7 +375,7 @@ def test_a_trace_of_another_kind_is_refused(tmp_path: Path) -> None:
         read_trace(tmp_path)
     (tmp_path / "rank-0.events").write_bytes(bytes([9]) * 80)
     (tmp_path / "rank-0.lists").write_bytes(b"")
-    with pytest.raises(ConfigError, match="a trace of format 1"):
+    with pytest.raises(ConfigError, match="a trace of format 2"):
         read_trace(tmp_path)
 
 
