@@ -150,17 +150,11 @@ def test_one_long_simulation_shows_how_far_it_is(args: tuple[str, ...], words: t
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
 
 
-#: Warm-up and measurement are over long before the run is: what waits in the source queues drains.
+#: Warm-up and measurement are over long before the run is: its last packets are as long as its measurement.
 DRAINS = (
     *OPEN_LOOP[:2],
-    "--load",
-    "0.9",
-    "--set",
-    "warmup_cycles=0",
-    "--set",
-    "measurement_cycles=2000",
-    "--size",
-    "8x8",
+    *("--load", "0.2", "--size", "8x8", "--packet-flits", "20000"),
+    *("--set", "warmup_cycles=0", "--set", "measurement_cycles=20000"),
 )
 
 

@@ -6,7 +6,8 @@
 //! every way out must be closed. Whatever a network cannot tell for certain counts as open, so nothing is called stuck that can move; what is
 //! on its way has arrived when the loop looks again.
 //!
-//! Each part of a network lists what its own VCs wait for ([`Waits`]); ways may lead to VCs of other parts. [`Knot::of`] joins the lists.
+//! Each part of a network adds what its own VCs wait for to one list ([`Waits`]); ways may lead to VCs of other parts. A [`Search`] keeps the
+//! list and what it derives from it, so that looking again takes no new memory.
 
 use crate::transit::NONE;
 
@@ -66,13 +67,11 @@ impl Waits {
         self.feeders.push(Feeder { from, to, is_quiet: unreturned == 0 });
     }
 
-    /// Adds the list of another part.
-    fn absorb(&mut self, more: Waits) {
-        let ways = self.ways.len() as u32;
-        self.occupied += more.occupied;
-        self.waiting.extend(more.waiting.into_iter().map(|w| Waiting { ways: w.ways + ways, ..w }));
-        self.ways.extend(more.ways);
-        self.feeders.extend(more.feeders);
+    fn clear(&mut self) {
+        self.occupied = 0;
+        self.waiting.clear();
+        self.ways.clear();
+        self.feeders.clear();
     }
 }
 
@@ -90,77 +89,85 @@ pub(super) struct Knot {
 /// A way out that is open.
 const OPEN: u32 = u32::MAX;
 
-impl Knot {
-    /// The knot of a network in parts, if there is one. What it says does not depend on how the network is cut.
-    pub fn of(parts: impl IntoIterator<Item = Waits>) -> Option<Self> {
-        let mut waits = Waits::default();
-        parts.into_iter().for_each(|part| waits.absorb(part));
-        if waits.waiting.is_empty() {
-            return None;
-        }
-        let ends = waits.ends();
-        let stuck = waits.stuck(&ends);
-        let first = stuck.iter().position(|&stuck| stuck)?;
-        let count = stuck.iter().filter(|&&stuck| stuck).count();
-        let cycle = waits.cycle(first, &ends).into_iter().map(|i| waits.waiting[i].vc).collect();
-        Some(Knot { cycle, stuck: count, others: waits.occupied - count })
-    }
+/// The lists of a search, kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    waits: Waits,
+    /// By number of a VC: its place in the list, and who sends to it. Others are [`OPEN`] and [`NONE`].
+    place: Vec<u32>,
+    feeder: Vec<u32>,
+    /// Where each way leads: to a VC, by its place in the list, or it is [`OPEN`].
+    ends: Vec<u32>,
+    /// Who has a way to each VC: lists one behind the other.
+    first: Vec<u32>,
+    waits_for: Vec<u32>,
+    is_stuck: Vec<bool>,
+    free: Vec<u32>,
 }
 
-impl Waits {
-    /// The ways of the VC with number `i` in the list.
-    fn ways_of(&self, i: usize) -> std::ops::Range<usize> {
-        self.waiting[i].ways as usize..self.waiting.get(i + 1).map_or(self.ways.len(), |next| next.ways as usize)
+impl Search {
+    /// The knot of a network, if there is one; `list` adds what its parts wait for. What it says does not depend on how the network is cut.
+    pub fn knot(&mut self, list: impl FnOnce(&mut Waits)) -> Option<Knot> {
+        self.waits.clear();
+        list(&mut self.waits);
+        if self.waits.waiting.is_empty() {
+            return None;
+        }
+        self.find_ends();
+        self.find_stuck();
+        let first = self.is_stuck.iter().position(|&stuck| stuck)?;
+        let stuck = self.is_stuck.iter().filter(|&&stuck| stuck).count();
+        let cycle = self.waits.cycle(first, &self.ends).into_iter().map(|i| self.waits.waiting[i].vc).collect();
+        Some(Knot { cycle, stuck, others: self.waits.occupied - stuck })
     }
 
-    /// Where each way leads: to a VC in the list, by its number there, or it is [`OPEN`].
-    fn ends(&self) -> Vec<u32> {
-        let named = self.waiting.iter().map(|w| w.vc);
-        let size = named.chain(self.feeders.iter().map(|f| f.to)).max().map_or(0, |last| last as usize + 1);
-        let mut number = vec![OPEN; size];
-        self.waiting.iter().zip(0..).for_each(|(w, i)| number[w.vc as usize] = i);
-        let mut feeder = Vec::new();
-        if self.ways.iter().any(|way| matches!(way, Way::Flits)) {
-            feeder = vec![NONE; size];
-            self.feeders.iter().zip(0..).for_each(|(f, i)| feeder[f.to as usize] = i);
+    /// Where each way leads.
+    fn find_ends(&mut self) {
+        let Search { waits, place, feeder, ends, .. } = self;
+        let named = waits.waiting.iter().map(|w| w.vc);
+        let size = named.chain(waits.feeders.iter().map(|f| f.to)).max().map_or(0, |last| last as usize + 1);
+        fill(place, size, OPEN);
+        waits.waiting.iter().zip(0..).for_each(|(w, i)| place[w.vc as usize] = i);
+        if waits.ways.iter().any(|way| matches!(way, Way::Flits)) {
+            fill(feeder, size, NONE);
+            waits.feeders.iter().zip(0..).for_each(|(f, i)| feeder[f.to as usize] = i);
         }
-        let listed = |vc: u32| number.get(vc as usize).copied().unwrap_or(OPEN);
-        let mut ends = Vec::with_capacity(self.ways.len());
-        for i in 0..self.waiting.len() {
-            for way in &self.ways[self.ways_of(i)] {
+        let listed = |vc: u32| place.get(vc as usize).copied().unwrap_or(OPEN);
+        ends.clear();
+        for (i, waiting) in waits.waiting.iter().enumerate() {
+            for way in &waits.ways[waits.ways_of(i)] {
                 ends.push(match *way {
                     Way::Release(vc) => listed(vc),
                     Way::Room { vc, flits } => {
                         let end = listed(vc);
-                        let is_there = |&end: &u32| end != OPEN && self.waiting[end as usize].flits == flits;
+                        let is_there = |&end: &u32| end != OPEN && waits.waiting[end as usize].flits == flits;
                         Some(end).filter(is_there).unwrap_or(OPEN)
                     }
                     Way::Flits => {
-                        let feeder = feeder[self.waiting[i].vc as usize];
-                        let feeder = self.feeders.get(feeder as usize).filter(|f| f.is_quiet);
+                        let feeder = feeder[waiting.vc as usize];
+                        let feeder = waits.feeders.get(feeder as usize).filter(|f| f.is_quiet);
                         feeder.map_or(OPEN, |feeder| listed(feeder.from))
                     }
                 });
             }
         }
-        ends
     }
 
     /// Which VCs of the list are stuck: those from which no ways lead to an open one.
-    fn stuck(&self, ends: &[u32]) -> Vec<bool> {
-        let count = self.waiting.len();
-        // Who has a way to each VC: lists one behind the other.
-        let mut first = vec![0u32; count + 2];
+    fn find_stuck(&mut self) {
+        let Search { waits, ends, first, waits_for, is_stuck, free, .. } = self;
+        let count = waits.waiting.len();
+        fill(first, count + 2, 0);
         ends.iter().filter(|&&end| end != OPEN).for_each(|&end| first[end as usize + 2] += 1);
         (2..count + 2).for_each(|i| first[i] += first[i - 1]);
-        let mut waits_for = vec![0u32; first[count + 1] as usize];
-        let mut stuck = vec![true; count];
-        let mut free = Vec::new();
+        fill(waits_for, first[count + 1] as usize, 0);
+        fill(is_stuck, count, true);
+        free.clear();
         for i in 0..count {
-            for &end in &ends[self.ways_of(i)] {
+            for &end in &ends[waits.ways_of(i)] {
                 if end == OPEN {
-                    if std::mem::replace(&mut stuck[i], false) {
-                        free.push(i);
+                    if std::mem::replace(&mut is_stuck[i], false) {
+                        free.push(i as u32);
                     }
                 } else {
                     let place = &mut first[end as usize + 1];
@@ -170,13 +177,25 @@ impl Waits {
             }
         }
         while let Some(i) = free.pop() {
-            for &other in &waits_for[first[i] as usize..first[i + 1] as usize] {
-                if std::mem::replace(&mut stuck[other as usize], false) {
-                    free.push(other as usize);
+            for &other in &waits_for[first[i as usize] as usize..first[i as usize + 1] as usize] {
+                if std::mem::replace(&mut is_stuck[other as usize], false) {
+                    free.push(other);
                 }
             }
         }
-        stuck
+    }
+}
+
+/// Makes a list one of `size` times `value`.
+fn fill<T: Clone>(list: &mut Vec<T>, size: usize, value: T) {
+    list.clear();
+    list.resize(size, value);
+}
+
+impl Waits {
+    /// The ways of the VC at a place in the list.
+    fn ways_of(&self, i: usize) -> std::ops::Range<usize> {
+        self.waiting[i].ways as usize..self.waiting.get(i + 1).map_or(self.ways.len(), |next| next.ways as usize)
     }
 
     /// From a VC that is stuck along the first way of each: the VCs of the list that come round again.
@@ -202,16 +221,20 @@ impl Waits {
 mod tests {
     use super::*;
 
-    /// Of input VCs: each with its flits and ways.
-    fn waits(vcs: &[(u32, u32, &[Way])]) -> Waits {
-        let mut waits = Waits::default();
+    type Part<'a> = &'a [(u32, u32, &'a [Way])];
+
+    /// Adds input VCs: each with its flits and ways.
+    fn add(waits: &mut Waits, vcs: Part) {
         vcs.iter().for_each(|&(vc, flits, ways)| {
             waits.occupied(vc, flits, |list| {
                 list.extend(ways);
                 true
             });
         });
-        waits
+    }
+
+    fn knot(vcs: Part) -> Option<Knot> {
+        Search::default().knot(|waits| add(waits, vcs))
     }
 
     fn room(vc: u32) -> Way {
@@ -220,41 +243,45 @@ mod tests {
 
     #[test]
     fn a_ring_is_stuck_and_so_is_who_waits_for_it() {
-        let ring = || waits(&[(3, 2, &[room(5)]), (5, 2, &[room(9)]), (9, 2, &[room(3)]), (1, 1, &[Way::Release(5)])]);
-        assert_eq!(Knot::of([ring()]), Some(Knot { cycle: vec![3, 5, 9], stuck: 4, others: 0 }));
+        let ring: Part = &[(3, 2, &[room(5)]), (5, 2, &[room(9)]), (9, 2, &[room(3)]), (1, 1, &[Way::Release(5)])];
+        assert_eq!(knot(ring), Some(Knot { cycle: vec![3, 5, 9], stuck: 4, others: 0 }));
         // Another one moves.
-        let mut more = ring();
-        more.occupied(2, 1, |_| false);
-        assert_eq!(Knot::of([more]).map(|knot| knot.others), Some(1));
+        let more = Search::default().knot(|waits| {
+            add(waits, ring);
+            waits.occupied(2, 1, |_| false);
+        });
+        assert_eq!(more.map(|knot| knot.others), Some(1));
     }
 
     #[test]
     fn one_way_out_is_enough() {
-        let open = waits(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)])]);
-        assert_eq!(Knot::of([open]), None);
-        let closed = waits(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)]), (7, 2, &[room(3)])]);
-        assert_eq!(Knot::of([closed]), Some(Knot { cycle: vec![3, 5], stuck: 3, others: 0 }));
+        assert_eq!(knot(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)])]), None);
+        let closed = knot(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)]), (7, 2, &[room(3)])]);
+        assert_eq!(closed, Some(Knot { cycle: vec![3, 5], stuck: 3, others: 0 }));
     }
 
     #[test]
     fn what_is_on_its_way_is_a_way_out() {
-        let under_way = waits(&[(3, 2, &[room(5)]), (5, 1, &[room(3)])]);
-        assert_eq!(Knot::of([under_way]), None);
+        assert_eq!(knot(&[(3, 2, &[room(5)]), (5, 1, &[room(3)])]), None);
         // An empty buffer whose packet comes from 3, which waits for 5 behind it.
         let chain = |unreturned| {
-            let mut waits = waits(&[(3, 2, &[Way::Release(4)]), (4, 0, &[Way::Flits])]);
-            waits.feeds(3, 4, unreturned);
-            Knot::of([waits])
+            Search::default().knot(|waits| {
+                add(waits, &[(3, 2, &[Way::Release(4)]), (4, 0, &[Way::Flits])]);
+                waits.feeds(3, 4, unreturned);
+            })
         };
         assert_eq!(chain(1), None);
         assert_eq!(chain(0).map(|knot| knot.cycle), Some(vec![3, 4]));
     }
 
     #[test]
-    fn parts_are_joined() {
-        let parts = || [waits(&[(1, 2, &[room(7)])]), waits(&[(7, 2, &[room(1)]), (8, 2, &[room(7)])])];
-        assert_eq!(Knot::of(parts()), Some(Knot { cycle: vec![1, 7], stuck: 3, others: 0 }));
-        let [first, _] = parts();
-        assert_eq!(Knot::of([first]), None);
+    fn parts_are_joined_and_a_search_starts_anew() {
+        let parts: [Part; 2] = [&[(1, 2, &[room(7)])], &[(7, 2, &[room(1)]), (8, 2, &[room(7)])]];
+        let mut search = Search::default();
+        for _ in 0..2 {
+            let both = search.knot(|waits| parts.iter().for_each(|part| add(waits, part)));
+            assert_eq!(both, Some(Knot { cycle: vec![1, 7], stuck: 3, others: 0 }));
+            assert_eq!(search.knot(|waits| add(waits, parts[0])), None);
+        }
     }
 }

@@ -28,10 +28,8 @@ pub(crate) trait Network: Send {
     /// Flit-hops so far. Where they do not grow though packets are under way, nothing moves.
     fn flit_hops(&self) -> u64;
 
-    /// What the packets in it wait for, at the end of a cycle. Nothing, where they never wait for each other.
-    fn waits(&self) -> Waits {
-        Waits::default()
-    }
+    /// Adds what the packets in it wait for, at the end of a cycle. Nothing, where they never wait for each other.
+    fn waits(&self, _waits: &mut Waits) {}
 
     /// The name of an input VC of the whole network, of which this may be a part.
     fn name_of_vc(&self, _vc: u32) -> String {

@@ -17,6 +17,7 @@ use super::Progress;
 use super::barrier_tree::BarrierTree;
 use super::bus::Bus;
 use super::flit::{self, Variation};
+use super::knot::Search;
 use super::network::{Endpoints, Network};
 use super::parallel::{self, Summary, Team};
 use crate::error::{Error, Result};
@@ -95,6 +96,7 @@ pub struct Simulation {
     pub(super) moved: (u64, u64),
     /// Cycle in which VCs that wait for each other are looked for next.
     pub(super) next_look: u64,
+    search: Search,
     report_at: u64,
     report_cycle: u64,
     /// Packets that arrived in this cycle.
@@ -137,6 +139,7 @@ impl Simulation {
             ended: None,
             moved: (0, 0),
             next_look: plan.spec.run.watchdog_cycles,
+            search: Search::default(),
             report_at: REPORT_FLIT_HOPS,
             report_cycle: REPORT_CYCLES,
             asking: Vec::new(),

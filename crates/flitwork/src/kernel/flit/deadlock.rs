@@ -12,10 +12,9 @@ use crate::transit::NONE;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// What the packets at the front of all input VCs wait for.
-    pub(super) fn all_waits(&self) -> Waits {
+    /// Adds what the packets at the front of all input VCs wait for.
+    pub(super) fn list_waits(&self, waits: &mut Waits) {
         let env = &self.env;
-        let mut waits = Waits::default();
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.memory.inputs().filter(|(_, vc)| vc.front != NONE) {
                 let number = env.number_in_all(router.number(r, slot) as u32);
@@ -27,7 +26,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
             }
         }
-        waits
     }
 
     /// The name of an input VC of the whole network.

@@ -390,8 +390,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.env.flit_hops
     }
 
-    fn waits(&self) -> Waits {
-        self.all_waits()
+    fn waits(&self, waits: &mut Waits) {
+        self.list_waits(waits);
     }
 
     fn name_of_vc(&self, vc: u32) -> String {

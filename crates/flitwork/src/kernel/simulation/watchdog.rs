@@ -1,7 +1,7 @@
 //! Looking for deadlocks: VCs that wait for each other, whether or not the rest of the network moves.
 //!
-//! Every `watchdog_cycles` cycles, and when the run is over, all that waits is looked at ([`crate::kernel::knot`]). Between two looks nothing is
-//! kept, so packets cost nothing. The cycles of the looks are the same on any number of threads.
+//! Every `watchdog_cycles` cycles, and when the run is over, all that waits is looked at ([`crate::kernel::knot`]). Between two looks
+//! nothing of it counts, so packets cost nothing. The cycles of the looks are the same on any number of threads.
 
 use super::{Attached, Simulation};
 use crate::error::{Error, Result};
@@ -16,38 +16,30 @@ impl Simulation {
     pub(super) fn look_for_knots(&mut self) -> Result<()> {
         let cycles = self.limits.watchdog_cycles;
         self.next_look = (self.now / cycles + 1).saturating_mul(cycles);
-        match self.whole_networks().find_map(|parts| Some((parts, knot_in(parts)?))) {
-            Some((parts, knot)) => Err(self.deadlock(describe(parts, &knot))),
-            None => Ok(()),
-        }
+        self.look_where(|_| true)
     }
 
     /// Nothing has moved for long: looks at once. That alone is no deadlock: a packet may wait for a stage, or try again.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_at_what_stands(&self) -> Result<()> {
-        for parts in self.whole_networks() {
+    pub(super) fn look_at_what_stands(&mut self) -> Result<()> {
+        self.look_where(|parts| {
             let packets: Option<u64> = parts.iter().map(|part| part.network.packets_that_stand()).sum();
-            if let Some(knot) = packets.filter(|&packets| packets > 0).and_then(|_| knot_in(parts)) {
-                return Err(self.deadlock(describe(parts, &knot)));
+            packets.is_some_and(|packets| packets > 0)
+        })
+    }
+
+    /// Looks at the networks, each in its parts, of which something holds.
+    fn look_where(&mut self, holds: impl Fn(&[Attached]) -> bool) -> Result<()> {
+        let (of_workload, others) = self.networks.split_at(self.parts);
+        for parts in std::iter::once(of_workload).chain(others.chunks(1)).filter(|parts| holds(parts)) {
+            let knot = self.search.knot(|waits| parts.iter().for_each(|part| part.network.waits(waits)));
+            if let Some(knot) = knot {
+                return Err(Error::Deadlock { cycle: self.now, waiting: describe(parts, &knot) });
             }
         }
         Ok(())
     }
-
-    fn deadlock(&self, waiting: String) -> Error {
-        Error::Deadlock { cycle: self.now, waiting }
-    }
-
-    /// Networks, each in its parts.
-    fn whole_networks(&self) -> impl Iterator<Item = &[Attached]> {
-        let (of_workload, others) = self.networks.split_at(self.parts);
-        std::iter::once(of_workload).chain(others.chunks(1))
-    }
-}
-
-fn knot_in(parts: &[Attached]) -> Option<Knot> {
-    Knot::of(parts.iter().map(|part| part.network.waits()))
 }
 
 /// Who waits for whom, in words.
