@@ -3,10 +3,12 @@
     python tools/status_check.py --runs 1000 --seed 1
 
 Each case is a random network, pattern, process and mix of packet lengths. Its saturation load is found first, by
-bisection with long runs, from what arrives of each sender: the status is not used. Then runs with random windows, or
-with ``steady``, follow at random loads up to 90 % of it, and as many at 110 %. Every run whose status is wrong is shown
-with what is needed to repeat it. The exit code is 1 where more than 2 of 1,000 runs below saturation are not
-``complete``, or where a run above it is.
+bisection with long runs, from how long packets of each sender wait: the status is not used. Then runs with random
+windows, or with ``steady``, follow at random loads up to 90 % of it, and as many at 110 %. A network may carry a load
+for tens of thousands of cycles, or until a burst comes, then collapse and never recover. So there are two saturation
+loads: for the runs below what it carries for long, for those above what it carries for a short time without bursts.
+Every run whose status is wrong is shown with what is needed to repeat it. The exit code is 1 where more than 2 of 1,000
+runs below saturation are not ``complete``, or where a run above it is.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ import numpy as np
 
 #: Of the runs below saturation at most this share may be something else than ``complete``.
 ALLOWED = 0.002
-#: The longest run of the search for the saturation load [cycles], and its steps.
-LONG_CYCLES = 40_000
+#: Runs of the search for the saturation loads, a long one and a short one [cycles], and its steps.
+LONG_CYCLES, SHORT_CYCLES = 40_000, 12_000
 STEPS = 7
 #: Share of the time that packets wait in a network that carries the load.
 WAITS = 0.04
@@ -55,42 +57,45 @@ class Case:
         process = "bernoulli" if draw.random() < 0.7 else on_off
         self.traffic = {"packet_flits": draw.choice(lengths), "process": process}
 
-    def at(self, load: float) -> fw.Workload:
-        """The traffic at a load."""
+    def at(self, load: float, **process: Any) -> fw.Workload:
+        """The traffic at a load, perhaps with another process."""
         name, parameters = self.pattern
-        return fw.traffic(name, offered_load=load, **parameters, **self.traffic)
+        return fw.traffic(name, offered_load=load, **parameters, **self.traffic | process)
 
-    def carries(self, load: float) -> bool:
-        """Whether packets wait for a small share of the time only, at each sender, in the last half of a long run.
+    def carries(self, load: float, cycles: int = LONG_CYCLES, **process: Any) -> bool:
+        """Whether packets wait for a small share of the time only, at each sender, in the last half of a run.
 
-        Above saturation that share is constant. Packets come without bursts: the mean load is what matters.
+        Above saturation that share is constant.
         """
-        name, parameters = self.pattern
-        lengths = self.traffic["packet_flits"]
         try:
             found = fw.simulate(
                 self.network,
-                fw.traffic(name, offered_load=load, packet_flits=lengths, **parameters),
+                self.at(load, **process),
                 warmup_cycles=0,
-                measurement_cycles=LONG_CYCLES,
-                max_cycles=LONG_CYCLES,
+                measurement_cycles=cycles,
+                max_cycles=cycles,
                 packets=True,
             )
         except fw.ConfigError:
             return False  # A terminal cannot create as much.
         packets = found.packets[["src", "created_cycle", "injected_cycle"]].dropna().astype(int)
-        late = packets[packets["injected_cycle"] > LONG_CYCLES // 2]
+        late = packets[packets["injected_cycle"] > cycles // 2]
         waits = (late["injected_cycle"] - late["created_cycle"]).groupby(late["src"]).mean()
-        return bool(waits.max() < WAITS * 0.75 * LONG_CYCLES)
+        return bool(waits.max() < WAITS * 0.75 * cycles)
 
-    def saturation(self) -> float:
-        """The load up to which a long run delivers what each terminal sends, by bisection [flits/cycle/terminal]."""
-        high = min(1.2 * fw.bound(self.network, self.at(0.01)).saturation_load, 1.0)
+    def saturation(self, **how: Any) -> float:
+        """The load up to which a run delivers what each terminal sends, by bisection [flits/cycle/terminal]."""
+        high: float = min(1.2 * fw.bound(self.network, self.at(0.01)).saturation_load, 1.0)
         low = 0.0
         for _ in range(STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.carries(middle) else (low, middle)
+            low, high = (middle, high) if self.carries(middle, **how) else (low, middle)
         return (low + high) / 2
+
+    def limits(self) -> tuple[float, float]:
+        """The load that the network carries for long, and the most that it carries for a short time without bursts."""
+        long = self.saturation()
+        return long, max(long, self.saturation(process="bernoulli", cycles=SHORT_CYCLES))
 
     def __str__(self) -> str:
         spec = self.network.spec
@@ -114,10 +119,6 @@ def _pattern(name: str, size: tuple[int, ...], terminals: int, draw: random.Rand
     return (name if fits.get(name, True) else "uniform"), {}
 
 
-def _mean(lengths: Any) -> float:
-    return sum(k * v for k, v in lengths.items()) / sum(lengths.values()) if isinstance(lengths, dict) else lengths
-
-
 def _is_imprecise(result: fw.Result) -> bool:
     """Whether the interval of the mean latency is wider than a steady run was asked for."""
     row = result.row
@@ -135,14 +136,14 @@ def _how(draw: random.Random) -> dict[str, Any]:
 
 
 def run_case(
-    case: Case, runs: int, found: Counter[tuple[str, str]], saturation: float | None = None, show: bool = True
+    case: Case, runs: int, found: Counter[tuple[str, str]], limits: tuple[float, float] | None = None, show: bool = True
 ) -> list[str]:
     """Runs below and above saturation, which is found if it is not given; what was wrong, in words."""
     draw, wrong = random.Random(f"runs of {case.seed}"), []
-    saturation = saturation or case.saturation()
+    carried, most = limits or case.limits()
     for i in range(2 * runs):
         side = "below" if i % 2 else "above"
-        load = saturation * (draw.uniform(0.05, 0.9) if side == "below" and i % 4 == 1 else 0.9 if i % 2 else 1.1)
+        load = carried * (draw.uniform(0.05, 0.9) if i % 4 == 1 else 0.9) if side == "below" else 1.1 * most
         how, seed = _how(draw), draw.randrange(1 << 31)
         try:
             result = fw.simulate(case.network, case.at(load), seed=seed, **how)
@@ -155,7 +156,8 @@ def run_case(
         found[side, "longer"] += result.completion_cycles > 1.5 * (result.warmup_cycles + result.measurement_cycles)
         if status != "imprecise" and (status == "complete") != (side == "below"):
             latency = result.mean_packet_latency_cycles
-            line = f"{side} {result.status}: load {load:.4f} of {saturation:.4f}, seed {seed}, {how}, {latency:.1f}"
+            of = carried if side == "below" else most
+            line = f"{side} {result.status}: load {load:.4f} of {of:.4f}, seed {seed}, {how}, {latency:.1f}"
             wrong.append(f"{case}\n    {line}, accepted {result.accepted_load:.4f}, ended {result.completion_cycles}")
             if show:
                 print(wrong[-1], flush=True)

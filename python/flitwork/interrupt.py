@@ -17,11 +17,11 @@ EXIT_CODE = 130
 
 
 def _is_command() -> bool:
-    """Whether this is the console script, or ``python -m flitwork``, whose name is not known yet at this point."""
+    """Whether this is the console script, or ``python -m flitwork``, whose name is not known yet at first."""
     program = sys.argv[0] if sys.argv else ""
     if program == "-m" and "-m" in sys.orig_argv:
         return sys.orig_argv[sys.orig_argv.index("-m") + 1] == "flitwork"
-    return Path(program).stem == "flitwork"
+    return Path(program).stem == "flitwork" or Path(program).parts[-2:] == ("flitwork", "__main__.py")
 
 
 def _leave(*_: object) -> None:

@@ -395,6 +395,8 @@ impl Simulation {
         let parts = &mut networks[..*parts];
         let view = View {
             totals: totals(parts),
+            taken: parts.iter().map(|part| part.log.workload.taken).sum(),
+            flit_hops: parts.iter().map(Attached::flit_hops).sum(),
             untaken_before: &|cycle| parts.iter().map(|part| part.nics.untaken(0..cycle).0.packets).sum(),
             channel_flits: &|before, flits| parts.iter().for_each(|part| part.network.channel_flits(before, flits)),
             oldest: &|before, tell| parts.iter().for_each(|part| part.nics.oldest_untaken(before, tell)),

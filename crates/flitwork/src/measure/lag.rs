@@ -2,18 +2,28 @@
 
 use super::verdict::Lag;
 
-/// When the terminals of a run create packets, as far as chance in source queues depends on it.
+/// What is known of an open loop before it runs, as far as source queues depend on it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Creation {
+pub(crate) struct Expected {
     /// Mean cycles between two packets of each terminal; one for all where they are alike.
     pub gap_cycles: Vec<f64>,
     /// Variance of the number of packets created over that number, and of their lengths over the squared mean length, together.
     pub dispersion: f64,
+    /// Mean length of a packet [flits].
+    pub flits: f64,
+    /// What nothing else delays takes the head of a packet at its terminal, and at each router with the channel behind it [cycles].
+    pub injection_cycles: f64,
+    pub router_cycles: f64,
 }
 
-impl Creation {
+impl Expected {
     fn gap_of(&self, terminal: usize) -> f64 {
         self.gap_cycles.get(terminal).or(self.gap_cycles.first()).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Mean latency in the network of packets that pass so many routers and that nothing else delays [cycles].
+    pub fn latency_alone(&self, routers: f64) -> f64 {
+        self.injection_cycles + routers * self.router_cycles + self.flits
     }
 }
 
@@ -68,14 +78,15 @@ impl Lags {
     }
 
     /// The lag of the sender that lags most, as a share of the time that had passed since cycle 0.
-    pub fn largest(&self, creation: &Creation, senders: usize) -> Lag {
+    pub fn largest(&self, expected: &Expected, senders: usize) -> Lag {
         let cycles = (self.last - self.begin).max(1) as f64;
         let passed = (self.begin + self.last) as f64 / 2.0;
         let mut found = Lag { senders: senders as f64, ..Lag::default() };
         for (terminal, &sum) in self.ages.iter().enumerate() {
             let age = sum as f64 / cycles;
             if age / passed > found.share {
-                (found.share, found.packets) = (age / passed, age / creation.gap_of(terminal));
+                (found.share, found.packets) = (age / passed, age / expected.gap_of(terminal));
+                found.cycles = age;
             }
         }
         found
@@ -99,7 +110,7 @@ mod tests {
             lags.look(lags.next(), &oldest);
         }
         lags.look(end, &oldest);
-        lags.largest(&Creation { gap_cycles: vec![10.0], dispersion: 1.0 }, shares.len())
+        lags.largest(&Expected { gap_cycles: vec![10.0], ..Expected::default() }, shares.len())
     }
 
     #[test]

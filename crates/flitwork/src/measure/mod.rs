@@ -27,7 +27,7 @@ pub use fairness::Fairness;
 pub(crate) use fairness::starved;
 pub use flit_times::{FlitTally, Spread};
 pub(crate) use flit_times::{FlitTimes, FlitsUnderWay};
-pub(crate) use lag::Creation;
+pub(crate) use lag::Expected;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};
 pub use operations::{OPERATION_KINDS, OperationKind, OperationRecord, OperationReport};

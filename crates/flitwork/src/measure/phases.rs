@@ -2,7 +2,7 @@
 
 use super::batches::{Batches, Totals};
 use super::interval::{Interval, interval};
-use super::lag::{Creation, Lags, Oldest};
+use super::lag::{Expected, Lags, Oldest};
 use super::steady::{Decision, Snapshot, Steady, SteadySpec, latency_of_packets};
 use super::trend::trend;
 use super::verdict::{Evidence, Verdict, judge};
@@ -20,6 +20,10 @@ const AGAIN: u64 = 8;
 /// What the phases want to know of a run at the beginning of a cycle.
 pub(crate) struct View<'a> {
     pub totals: Totals,
+    /// Packets that injection ports have taken.
+    pub taken: u64,
+    /// Flits that have left a buffer of a router.
+    pub flit_hops: u64,
     /// Packets created before some cycle that no injection port has taken.
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
@@ -54,7 +58,7 @@ pub(crate) struct Phases {
     /// Those of the measurement, once it is over.
     measured: Option<Batches>,
     lags: Lags,
-    creation: Creation,
+    expected: Expected,
     senders: usize,
     steady: Option<Steady>,
     /// From a decision to the first cycle that it holds for: what is under way has arrived by then [cycles].
@@ -81,9 +85,9 @@ impl Phases {
         Phases { verdict: Some(Status::Complete), ..Self::new(window, channels, None, 0) }
     }
 
-    /// An open loop: when its terminals, `senders` of them, create packets.
-    pub fn of(self, creation: Creation, senders: usize) -> Self {
-        Phases { creation, senders, ..self }
+    /// An open loop of `senders` terminals.
+    pub fn of(self, expected: Expected, senders: usize) -> Self {
+        Phases { expected, senders, ..self }
     }
 
     /// The run drains all that was measured, as long as that takes, and is judged when it is over: its caller decides when to stop.
@@ -120,7 +124,7 @@ impl Phases {
             batches: Batches::new(0),
             measured: None,
             lags,
-            creation: Creation::default(),
+            expected: Expected::default(),
             senders: 0,
             steady,
             lead,
@@ -239,11 +243,17 @@ impl Phases {
         let Some(begin) = &self.begin.state else { return Verdict::Open };
         self.lags.look(now.cycle, view.oldest);
         let (created, growth) = now.created_and_growth_since(begin);
+        let expected = &self.expected;
+        let routers = view.flit_hops as f64 / (view.taken as f64 * expected.flits).max(1.0);
         judge(&Evidence {
             created,
             growth,
-            dispersion: self.creation.dispersion,
-            lag: self.lags.largest(&self.creation, self.senders),
+            under_way: (view.taken - view.totals.packets) as f64,
+            latency: now.network_latency_since(begin),
+            latency_alone: expected.latency_alone(routers),
+            dispersion: expected.dispersion,
+            flits: expected.flits,
+            lag: self.lags.largest(expected, self.senders),
             trend: trend(&self.batches, latency_of_packets),
         })
     }

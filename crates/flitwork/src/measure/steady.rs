@@ -84,6 +84,12 @@ impl Snapshot {
         (((self.totals.packets - before.totals.packets) as f64 + growth).max(0.0), growth)
     }
 
+    /// Mean latency in the network of what has arrived since `before` [cycles].
+    pub fn network_latency_since(&self, before: &Snapshot) -> f64 {
+        let latency = self.totals.network_latency.wrapping_sub(before.totals.network_latency) as f64;
+        latency / ((self.totals.packets - before.totals.packets) as f64).max(1.0)
+    }
+
     /// Whether the source queues have grown since `before` by more than chance (three standard deviations of the number of
     /// packets created) and by more than 1 % of the packets created.
     fn has_grown_since(&self, before: &Snapshot) -> bool {

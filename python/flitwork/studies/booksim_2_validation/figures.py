@@ -1,4 +1,4 @@
-"""Latency over load, ours as lines and BookSim's as markers; below, how far they are apart."""
+"""Latency over load up to saturation, ours as lines and BookSim's as markers; below, how far they are apart."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _figure(points: pd.DataFrame, lines: pd.DataFrame) -> Figure:
             label = name(curve.iloc[0].to_dict()).split(", ")[1]
             same = (theirs[CURVE] == list(values)).all(axis=1)
             line = theirs[same].sort_values("offered_load")
-            _line(latency, line, "latency", i, f"flitwork, {label}")
+            _line(latency, line[line["stable"]], "latency", i, f"flitwork, {label}")
             _marks(latency, curve[curve["stable_booksim"]], "latency", i, f"BookSim 2, {label}")
             _difference(difference, curve, i)
             _line(accepted, line, "accepted", i)

@@ -1,7 +1,7 @@
 //! What is measured of a run: its phases, and what is noted of packets.
 
-use crate::measure::{Creation, DeliveryRecorder, PacketLog, Phases, TrafficLog};
-use crate::plan::{Plan, Workload};
+use crate::measure::{DeliveryRecorder, Expected, PacketLog, Phases, TrafficLog};
+use crate::plan::{Params, Plan, Workload};
 use crate::traffic::{Packets, Process, Processes, Traffic};
 
 /// What is measured of a run.
@@ -11,23 +11,30 @@ pub(super) fn phases(plan: &Plan) -> Phases {
     match (&plan.workload, &run.steady) {
         (Workload::Schedule { .. } | Workload::Finite(_), _) => Phases::whole_run(plan.start_cycle, channels),
         (Workload::OpenLoop(traffic), Some(steady)) => {
-            Phases::steady(steady, p.longest_delay_cycles, channels).of(creation(traffic, p.terminals), p.terminals)
+            Phases::steady(steady, p.longest_delay_cycles, channels).of(expected(traffic, p), p.terminals)
         }
         (Workload::OpenLoop(traffic), None) => {
-            Phases::fixed(run.fixed_window(), channels).of(creation(traffic, p.terminals), p.terminals)
+            Phases::fixed(run.fixed_window(), channels).of(expected(traffic, p), p.terminals)
         }
     }
 }
 
-/// When the terminals of an open loop create packets.
-fn creation(traffic: &Traffic, terminals: usize) -> Creation {
-    let Packets::Drawn(drawn) = &traffic.packets else { return Creation::default() };
+/// What is known of an open loop before it runs.
+fn expected(traffic: &Traffic, p: &Params) -> Expected {
+    let Packets::Drawn(drawn) = &traffic.packets else { return Expected::default() };
     let processes = match &drawn.process {
         Processes::Alike(process) => std::slice::from_ref(process),
-        Processes::Each(processes) => &processes[..terminals],
+        Processes::Each(processes) => &processes[..p.terminals],
     };
     let dispersion = processes.iter().map(Process::dispersion).fold(0.0, f64::max) + drawn.lengths.variation();
-    Creation { gap_cycles: processes.iter().map(Process::mean_gap_cycles).collect(), dispersion }
+    Expected {
+        gap_cycles: processes.iter().map(Process::mean_gap_cycles).collect(),
+        dispersion,
+        flits: drawn.lengths.mean_flits(),
+        injection_cycles: f64::from(p.inject_cycles),
+        // A flit that asks for the switch in a cycle is in the next one at the earliest beyond it.
+        router_cycles: f64::from(p.routing_delay_cycles + p.vc_alloc_delay_cycles + p.hop_cycles) + 1.0,
+    }
 }
 
 /// What is noted of the packets of workload and background, both in the same window.
