@@ -4,6 +4,7 @@ Random networks with small buffers, long packets and more traffic than they carr
 everything. Of the refused ones the test prints how many deadlock: the check may refuse a network that happens to survive.
 """
 
+import itertools
 import json
 import random
 import re
@@ -208,3 +209,22 @@ def test_rings_that_deadlocked_are_refused() -> None:
             fw.simulate(network, fw.uniform(offered_load=0.9, packet_flits=2))
         assert "virtual_cut_through" in str(refused.value), "the hint names what helps"
         assert "wait_for_tail_credit" in str(refused.value), "the hint names what helps"
+
+
+@pytest.mark.slow
+def test_rings_under_long_stress() -> None:
+    """Cycles of adaptive rings close rarely: short packets, small buffers, and more cycles than elsewhere."""
+    counts: Counter[str] = Counter()
+    for kind in kinds():
+        for size, tie in itertools.product(range(5, 11), TIES):
+            network: Spec = {"topology": {"kind": "torus", "size": [size]}, "routing": {"kind": kind, "tie": tie}}
+            network["router"] = {"vcs": 4, "buffer_flits": 2}
+            work = {"kind": "uniform", "offered_load": 0.9, "packet_flits": 2}
+            run = {"warmup_cycles": 0, "measurement_cycles": 20_000, "watchdog_cycles": 1000}
+            verdict, end = outcome({"network": network, "workload": work, "run": run})
+            assert (verdict, end[:8]) != ("accepted", "deadlock"), f"{kind} on a ring of {size}, tie {tie}: {end}"
+            counts[f"{verdict}, {end[:8]}" if verdict != "invalid" else verdict] += 1
+    print(dict(counts))
+    assert counts["accepted, alive"] > 30
+    # The stress is strong enough to find a deadlock where there is one.
+    assert counts["refused, deadlock"] > 5

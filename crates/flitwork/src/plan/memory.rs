@@ -34,6 +34,9 @@ const PART_TERMINAL_BYTES: u64 = 230;
 /// The send and the receive of a message of one packet, the packet's sender, and a wait [bytes].
 const OPERATION_BYTES: u64 = 300;
 
+/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries [bytes].
+const SEARCH_BYTES: usize = 24;
+
 /// Memory of a simulation [bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
@@ -155,6 +158,7 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
         + whole
         + pools
         + counts
+        + SEARCH_BYTES * vcs
         + choices
         + nic_ports
         + allocators
