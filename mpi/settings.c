@@ -48,6 +48,7 @@ static void text_entry(text *t, const char *key, const char *value, size_t lengt
 }
 
 static void text_file(text *t, const char *key, const char *name) {
+  static const char mark[] = "\xef\xbb\xbf"; /* editors put a byte order mark at the start of a text in UTF-8 */
   char buffer[4096];
   text content = {0};
   FILE *file = fopen(name, "rb");
@@ -63,7 +64,8 @@ static void text_file(text *t, const char *key, const char *name) {
     snprintf(buffer, sizeof buffer, "the file %s cannot be read: %s", name, failed ? strerror(failed) : "it is not a text");
     text_entry(t, "fault", buffer, strlen(buffer));
   } else {
-    text_entry(t, key, content.at ? content.at : "", content.length);
+    size_t skipped = content.length >= strlen(mark) && memcmp(content.at, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    text_entry(t, key, content.at ? content.at + skipped : "", content.length - skipped);
   }
   free(content.at);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Unpack
 
-from flitwork import indices
+from flitwork import _core, indices
 from flitwork.arguments import number, several
-from flitwork.bound import Bound, plan
+from flitwork.bound import Bound
 from flitwork.errors import ConfigError
 from flitwork.experiment import Watcher, sweep
 from flitwork.indices import Estimate
 from flitwork.libraries import np, pd
 from flitwork.schema import fields, kinds, schema
-from flitwork.spec import Network, RunOptions
+from flitwork.spec import Network, RunOptions, plan_of, simulation
 from flitwork.statistics import half_width_95
 from flitwork.workloads import Workload, at_load
 
@@ -42,6 +42,8 @@ _STEPS = 20
 #: So far beyond what the busiest terminal receives the default loads go, to see what happens there.
 _BEYOND = 1.25
 _ROUNDS = 6
+#: Options of a run that a plan without one depends on.
+_OF_PLANS = ("deadlock_check", "memory_limit_mb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +204,7 @@ def curve(
     there at once, and the same call continues after an interruption. ``background`` runs beside the workload in every
     run, at its own load. ``engine`` and ``scheduler`` are those of :func:`flitwork.sweep`.
     """
-    capacity, top = _limits(network, workload, capacity)
+    capacity, top = _limits(network, workload, capacity, run)
     grid = _loads(loads, top)
     share = "at least 0 and less than 1, a share of the capacity"
     if not 0 <= number("resolution", resolution, share, "such as 0.01") < 1:
@@ -227,7 +229,7 @@ def curve(
         table = pd.concat([table, sweep_loads(between)], ignore_index=True)
     table = table.sort_values([LOAD, "seed"], kind="stable").reset_index(drop=True)
     name = str(table["workload"].iloc[0])
-    return Curve(table, tuple(grid), capacity, name, _title(name, network, workload))
+    return Curve(table, tuple(grid), capacity, name, _title(name, network, workload, run))
 
 
 def _some_load(workload: Workload) -> Workload:
@@ -235,10 +237,15 @@ def _some_load(workload: Workload) -> Workload:
     return workload if {"offered_load", "offered_bytes_per_s"} & set(workload.spec) else at_load(workload, 0.1)
 
 
-def _title(name: str, network: Network, workload: Workload) -> str:
+def _plan(network: Network, workload: Workload, run: Mapping[str, Any] | None) -> _core.Plan:
+    """A plan without a run, allowed what ``run`` is."""
+    return plan_of(simulation(network, workload, {k: v for k, v in (run or {}).items() if k in _OF_PLANS}))
+
+
+def _title(name: str, network: Network, workload: Workload, run: Mapping[str, Any] | None) -> str:
     from flitwork.plot.labels import simulated
 
-    return simulated(name, json.loads(plan(network, _some_load(workload)).json))
+    return simulated(name, json.loads(_plan(network, _some_load(workload), run).json))
 
 
 def _bracket(table: pd.DataFrame) -> tuple[float, float]:
@@ -254,7 +261,9 @@ def _arrays(one: pd.DataFrame) -> tuple[indices.Array, indices.Array, indices.Ar
     return one[LOAD].to_numpy(float), one[_ACCEPTED].to_numpy(float), latency.to_numpy(float)
 
 
-def _limits(network: Network, workload: Workload, capacity: float | None) -> tuple[float, float]:
+def _limits(
+    network: Network, workload: Workload, capacity: float | None, run: Mapping[str, Any] | None = None
+) -> tuple[float, float]:
     """The capacity, and the highest load that is worth asking for [flits/cycle/terminal]."""
     if not isinstance(workload, Workload):
         raise ConfigError("workload", repr(workload), "a Workload", "for example fw.uniform(offered_load=0.1)")
@@ -263,7 +272,7 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     if "offered_load" not in known:
         expected = "traffic at an offered load"
         raise ConfigError("workload", kind, expected, "for example fw.uniform(offered_load=0.1)")
-    planned = plan(network, _some_load(workload))
+    planned = _plan(network, _some_load(workload), run)
     bound = Bound.of(planned)
     if capacity is None:
         known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
@@ -271,10 +280,12 @@ def _limits(network: Network, workload: Workload, capacity: float | None) -> tup
     expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
     if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):
         raise ConfigError("capacity", capacity, expected, hint)
-    return capacity, _top(network, workload, capacity, float(bound.values["terminal_load_flits_per_cycle"]))
+    return capacity, _top(network, workload, capacity, float(bound.values["terminal_load_flits_per_cycle"]), run)
 
 
-def _top(network: Network, workload: Workload, capacity: float, terminals: float) -> float:
+def _top(
+    network: Network, workload: Workload, capacity: float, terminals: float, run: Mapping[str, Any] | None
+) -> float:
     """The last load of the default: the capacity, or, where the busiest terminal is full before, a little beyond that.
 
     A load at which a terminal would have to create more than one packet a cycle is refused: then there is no beyond.
@@ -283,7 +294,7 @@ def _top(network: Network, workload: Workload, capacity: float, terminals: float
         return capacity
     beyond = min(capacity, _BEYOND * terminals)
     try:
-        plan(network, at_load(workload, beyond))
+        _plan(network, at_load(workload, beyond), run)
     except ConfigError:
         return terminals
     return beyond

@@ -73,14 +73,14 @@ _ENDINGS: dict[str, tuple[str, str]] = {
     ".npy": ("an array of NumPy", _TABLE),
     ".py": ("a Python program", "python FILE, or flitwork mpi simulate FILE for mpi4py"),
 }
+#: Endings of files that are no texts.
+_BINARY = (".et", ".eg", ".otf2", ".parquet", ".npy")
 
 
 def format_of(file: Path) -> tuple[str, str]:
     """What a file is, and what to do with it; two empty texts where nobody knows."""
-    try:
-        with file.open("rb") as opened:
-            start = opened.read(_LOOKED_AT)
-    except OSError:
+    start = _start_of(file)
+    if start is None:
         return "", ""
     for magic, name, hint in _MAGIC:
         if start.startswith(magic):
@@ -94,6 +94,24 @@ def format_of(file: Path) -> tuple[str, str]:
     if "\0" in text or file.suffix.lower() in (".et", ".goal", ".py"):
         return ending
     return next(((name, hint) for pattern, name, hint in _CONTENTS if re.search(pattern, text)), ending)
+
+
+def _start_of(file: Path) -> bytes | None:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_LOOKED_AT)
+    except OSError:
+        return None
+
+
+def check_binary(file: Path, path: str, expected: str) -> None:
+    """Raises :class:`flitwork.ConfigError` that names the format of a file that is no text, where it is known.
+
+    For files that are not in UTF-8: a text in another encoding may well be what is ``expected``.
+    """
+    start = _start_of(file) or b""
+    if file.suffix.lower() in _BINARY or any(start.startswith(magic) for magic, _, _ in _MAGIC):
+        check_format(file, path, expected)
 
 
 def check_format(file: Path, path: str, expected: str, own: Collection[str] = ()) -> None:

@@ -7,6 +7,7 @@ whatever it is: a text without end (a device, a pipe) is refused as one that is 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import stat
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.errors import ConfigError, FlitworkError
-from flitwork.formats import check_format
+from flitwork.formats import check_binary, check_format
 from flitwork.memory import limited_by, usable_bytes
 
 if sys.version_info >= (3, 11):
@@ -106,10 +107,14 @@ def read_text(
     data = read_bytes(file, path, expected, hint, most)
     try:
         text = data.decode("utf-8-sig", errors)
+        if errors == "strict" and (zero := data.find(0)) >= 0:
+            # UTF-16 without a mark of its byte order is valid UTF-8 where all of its letters are plain.
+            raise UnicodeDecodeError("utf-8", data, zero, zero + 1, "a zero byte")
     except UnicodeDecodeError as error:
-        check_format(file, path, expected)
+        check_binary(file, path, expected)
         line = data.count(b"\n", 0, error.start) + 1
-        hint = "this is no text, or in another encoding"
+        marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        hint = "this is UTF-16: save it as UTF-8" if marked else "this is no text, or in another encoding"
         raise ConfigError(path, file, f"{expected} in UTF-8 (line {line}: {error.reason})", hint) from None
     # As text files are opened: one sign for the end of a line.
     return text.replace("\r\n", "\n").replace("\r", "\n")

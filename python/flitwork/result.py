@@ -116,11 +116,24 @@ class Result:
         """How the run ended.
 
         ``complete``; ``saturated`` where the source queues of all terminals together, or of one of them, grow, or more
-        is offered than the bound allows; ``not_converged`` where that, or the mean latency, is not known at the limit
+        is offered than the bound allows; ``not_converged`` where queues or the mean latency may still grow at the limit
         of cycles; ``interrupted`` where the result was taken before the run ended.
         """
         found = str(self.values["status"])
         return "saturated" if found in ("complete", "not_converged") and self._is_beyond_bound else found
+
+    @property
+    def precision_note(self) -> str:
+        """Where a steady run ended at its limit of cycles: how well its mean latency is known; elsewhere empty."""
+        steady = self.spec["run"].get("steady")
+        if not steady or self.status != "complete":
+            return ""
+        known = self.row["packet_latency_ci_half_width_cycles"] / self.row["packet_latency_mean_cycles"]
+        asked: float = steady["relative_ci"]
+        if not known > asked:
+            return ""
+        found = f"the mean latency is known to ± {100 * known:.2g} %"
+        return f"{found}, not to the ± {100 * asked:g} % that were asked for: raise run.steady.max_cycles"
 
     @property
     def _is_beyond_bound(self) -> bool:

@@ -449,8 +449,8 @@ class Steady(Value):
     packet latency is known well enough. Write an empty table to take every default.
 
     * ``confidence``: Confidence of all intervals, 0.5 to 0.9999. Default: 0.95.
-    * ``max_cycles``: Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the
-      run ends as ``saturated`` or ``not_converged``; at least 1000. Default: 200000.
+    * ``max_cycles``: Most cycles of warm-up and measurement together, at most half of them warm-up [cycles], at least
+      1000. A run that ends there knows its mean less well than was asked. Default: 200000.
     * ``max_ns``: ``max_cycles`` in ns; or text with a unit.
     * ``min_measurement_cycles``: Fewest cycles of measurement [cycles]; four times as many where the network is
       saturated, as it may take long to collapse. Default: 10000.

@@ -58,6 +58,8 @@ REFUSALS = [
     ("traffic = tornado(8);", "traffic", "digits of which there are 16 numbers"),
     ("traffic = tornado({2,2});", "traffic", "no tornado that leaves nodes out"),
     ("traffic = tornado({4,2,2});", "traffic", "digits of which there are 16 numbers"),
+    ("traffic = tornado; xr = 2;", "traffic", "digits of which there are 16 numbers"),
+    ("traffic = neighbor; xr = 0;", "traffic", "whole numbers of 1 and more"),
     ("traffic = tornado({4,0});", "traffic", "whole numbers of 1 and more"),
     ("traffic = neighbor({4,1});", "traffic", "digits of which there are 16 numbers"),
     ("traffic = neighbor({{4},2});", "traffic", "whole numbers of 1 and more"),

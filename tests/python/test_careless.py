@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import Cli
+from flitwork.cli import app
+from flitwork.cli.alive import alive
+from flitwork.cli.output import about
+from flitwork.errors import SimulationError
 from flitwork.fit import best_ranks, fit_model, predict
+from flitwork.plain import to_json
+from typer.testing import CliRunner
 
 TIMES = pd.DataFrame(
     {
@@ -127,3 +138,100 @@ def test_parameters_of_a_machine_are_named_as_they_were_given(options: dict[str,
 
 def test_sizes_of_a_machine_may_be_one_tuple() -> None:
     assert fw.machines.ap1000((4, 2)).network == fw.machines.ap1000(4, 2).network  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda key: fw.Torus(4, 4, **key),
+        lambda key: fw.Router(**key),
+        lambda key: fw.Run(**key),
+        lambda key: fw.Host(**key),
+        lambda key: fw.simulate(fw.Torus(4, 4), fw.all_to_all(), **key),
+        lambda key: fw.all_to_all(**key),
+    ],
+)
+def test_an_empty_key_is_shown(make: Callable[[dict[str, Any]], object]) -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        make({"": 1})
+    assert caught.value.path.endswith('.""')
+
+
+def test_settings_that_are_no_values_name_their_option(cli: Cli) -> None:
+    def said(value: str) -> str:
+        done = cli("simulate", "a2a", "--size", "4x4", "--set", f"vcs={value}")
+        assert done.returncode == 2 and len(done.stderr) < 600
+        return " ".join(done.stderr.split())
+
+    assert "(3,002 characters)" in said(3000 * "x")
+    for brackets in (3000 * "[", 3000 * "[" + 3000 * "]"):
+        text = said(brackets)
+        assert "--set vcs = [[[" in text and "fewer tables or lists" in text
+    assert "network = nested too deeply" in said(300 * "[" + 300 * "]")
+
+
+def test_text_that_is_no_unicode_is_a_file_only_where_a_file_is_meant() -> None:
+    with pytest.raises(fw.ConfigError) as caught:
+        fw.Torus(4, 4, switching="\udcff")  # type: ignore[arg-type]
+    assert caught.value.hint == "write it in UTF-8"
+    with pytest.raises(fw.ConfigError) as caught:
+        to_json({"workload": {"file": "a\udcff.csv"}})
+    assert caught.value.path == "workload.file" and caught.value.hint.startswith("rename the file")
+
+
+@pytest.mark.parametrize(
+    ("command", "contents", "expected"),
+    [
+        ("run", "", "one.toml: study = nothing"),
+        ("run", "[study]\nname = 5", "one.toml: study.name = 5"),
+        ("pick", "network.foo = 1", "one.toml: network.topology = nothing"),
+        ("pick", "[networ]\nfoo = 1", "one.toml: networ = unknown key"),
+        ("pick", '[network]\nfoo = 1\ntopology = { kind = "torus", size = [4, 4] }', "one.toml: network.foo = unknown key"),
+        ("pick", "", "one.toml expected a table `network` in it"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_file_names_the_file(
+    command: str, contents: str, expected: str, tmp_path: Path, cli: Cli
+) -> None:
+    (tmp_path / "one.toml").write_text(contents)
+    done = cli(command, "one.toml", *(["--message-bytes", "64"] if command == "pick" else []))
+    assert done.returncode == 2 and expected in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["--no-option", "--nor-this"], ["--size", "0x"]])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_the_exit_code_stays_where_messages_cannot_be_written(words: list[str], form: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "flitwork", "simulate", "a2a", *form, *words]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, timeout=120, check=False)
+    assert done.returncode == 2
+
+
+def test_a_thread_that_cannot_be_started_is_no_fault_of_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As Rust raises it, as fork does, and as Python's threads do.
+    text = "Resource temporarily unavailable"
+    refused = [BlockingIOError(f"{text} (os error 11)"), BlockingIOError(errno.EAGAIN, text)]
+    for error in (*refused, RuntimeError("can't start new thread")):
+        found = about(error)
+        assert isinstance(found, SimulationError) and "ulimit -v" in str(found) and "ulimit -u" in str(found)
+    # A stream that would block says how much it has written.
+    monkeypatch.setattr("flitwork.cli.output.no_more_output", lambda: None)
+    assert "standard output" in str(about(BlockingIOError(errno.EAGAIN, text, 5)))
+    with pytest.raises(RuntimeError, match="other"):
+        about(RuntimeError("other"))
+
+
+def test_a_command_without_a_thread_for_its_progress_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refused)
+        with alive("simulating") as begun:
+            begun()
+        done = CliRunner().invoke(app, ["simulate", "a2a", "--size", "2x2", "--json"])
+        assert done.exit_code == 0, done.output
+        # Points of a study need threads: that is an error in words.
+        done = CliRunner().invoke(app, ["pick", "--size", "2x2", "--message-flits", "4", "--jobs", "2"])
+    assert done.exit_code == 3 and "allow no further thread" in done.stderr

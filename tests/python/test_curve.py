@@ -236,3 +236,11 @@ def test_a_folder_is_named_by_all_that_is_simulated() -> None:
         simulation(network, HOTSPOT),
     ]
     assert len({default_folder("curve", "uniform", table, spec) for spec in specs}) == len(specs)
+
+
+def test_what_a_run_is_allowed_its_curve_is() -> None:
+    network = fw.Torus(4, 4, router=fw.Router(vcs=1), routing="shortest_path")
+    with pytest.raises(fw.ConfigError, match="no cycle of channel dependencies"):
+        fw.curve(network, WORK, [0.05], seeds=[1], resolution=0.0)
+    found = fw.curve(network, WORK, [0.05], seeds=[1], resolution=0.0, deadlock_check=False)
+    assert list(found.points["status"]) == ["complete"]

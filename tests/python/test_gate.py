@@ -151,8 +151,13 @@ def test_rules_of_nothing(tmp_path: Path, cli: Callable[..., Any]) -> None:
         file.write_text(text)
         done = cli("tune", "check", file)
         assert done.returncode == 2 and "no rules" in done.stderr
-    file.write_text("1\n3\n1\n4\n0\n")
-    assert not fw.tune.read_rules(file).listing()
+    for text in ("0\n", "1 # collectives\n3\n1\n4\n0\n", '{"collectives": {}}', '{"collectives": {"alltoall": []}}'):
+        file.write_text(text)
+        done = cli("tune", "check", file)
+        assert done.returncode == 2 and "rules = no rules" in done.stderr, done.stderr
+    file.write_text("1\n3\n0\n")
+    done = cli("tune", "check", file)
+    assert done.returncode == 2 and "rules:3:1 = 0" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_misspelt_row_is_no_row_of_something_else(tmp_path: Path) -> None:

@@ -120,6 +120,26 @@ def test_a_table_runs(mpi: Family, tmp_path: Path) -> None:
     assert "table:" in done.stderr
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    mpi = family("mpich")
+    texts = {"rules": "alltoall algorithm=bruck\n", "table": RING, "map": "grid 3 torus\n0\n1\n2\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    named = tmp_path / "of_a_table"
+    named.write_text(f"alltoall algorithm=table:{tmp_path / 'table'}\n", encoding="utf-8-sig")
+    for settings in (
+        {"rules": str(tmp_path / "rules")},
+        {"rules": str(named)},
+        {"alltoall": f"table:{tmp_path / 'table'}"},
+        {"alltoall": "bruck", "map": str(tmp_path / "map")},
+    ):
+        done = mpi.run(3, mpi.compile("cases.c"), "1", "9", strict="1", **settings)
+        assert done.returncode == 0 and "9 cases on 3 ranks, 0 wrong" in done.stdout, (settings, done.stderr)
+    # A mark that stands elsewhere is a word as any other.
+    (tmp_path / "rules").write_text("\n\ufeffalltoall algorithm=bruck\n", encoding="utf-8")
+    refused(mpi, "line 2: \ufeffalltoall: expected alltoall", rules=str(tmp_path / "rules"))
+
+
 def test_strict_stops_the_program(mpi: Family) -> None:
     done = mpi.run(3, mpi.compile("cases.c"), "1", "9", alltoall="bruk", strict="1")
     assert done.returncode != 0 and "cases" not in done.stdout

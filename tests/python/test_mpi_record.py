@@ -379,6 +379,23 @@ def test_a_trace_of_another_kind_is_refused(tmp_path: Path) -> None:
         read_trace(tmp_path)
 
 
+def test_a_trace_that_was_cut_off_names_its_file(tmp_path: Path) -> None:
+    start = np.zeros(1, dtype=EVENT)
+    start["what"], start["bytes"], start["tag"], start["words"] = KINDS["START"], 2, 1, 3
+    whole = start.tobytes()
+    assert len(whole) == EVENT.itemsize
+    events, lists = tmp_path / "rank-0.events", tmp_path / "rank-0.lists"
+    # The list of the record is missing in whole or in part.
+    for size, listed in [*((size, 24) for size in range(1, len(whole) + 1)), (len(whole), 0), (len(whole), 8)]:
+        events.write_bytes(whole[:size])
+        lists.write_bytes(bytes(listed))
+        done = command("--from", tmp_path, "-o", tmp_path / "out.goal") if size == 38 else None
+        with pytest.raises(ConfigError, match=r"rank-0\.(events|lists)") as caught:
+            read_trace(tmp_path)
+        assert "record the program again" in caught.value.hint
+        assert done is None or (done.returncode == 2 and "rank-0.events" in done.stderr)
+
+
 @pytest.mark.slow
 def test_an_interrupted_program_leaves_its_trace(library: Library, tmp_path: Path) -> None:
     source = """

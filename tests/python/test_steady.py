@@ -87,11 +87,13 @@ def test_a_steady_result_survives_the_disk(result: fw.Result, tmp_path: Path) ->
     assert again.terminals.equals(result.terminals)
 
 
-def test_saturation_and_a_low_limit_are_statuses() -> None:
+def test_saturation_is_a_status_and_a_low_limit_a_note() -> None:
     heavy = fw.simulate(NET, fw.uniform(offered_load=1.0, packet_flits=4), steady={})
     assert heavy.status == "saturated" and np.isnan(heavy.row["packet_latency_ci_half_width_cycles"])
+    assert heavy.precision_note == ""
     short = fw.simulate(NET, WORK, steady={"relative_ci": 1e-4, "max_cycles": 25_000})
-    assert short.status == "not_converged"
+    assert short.status == "complete" and "not to the ± 0.01 % that were asked for" in short.precision_note
+    assert fw.simulate(NET, WORK, steady={}).precision_note == ""
 
 
 def test_a_fixed_window_beside_steady_is_refused() -> None:

@@ -106,6 +106,10 @@ _NO_FILE_NAMES = ("../../p", "/abs/x", "", ".hidden", "..", "a/b", "a\\\\b", "a 
         ("grid = {", "gird = {", "experiments[0].gird", "did you mean `grid`?"),
         ("N = [3, 4]", "N = 3", "experiments[0].grid.N", "write N = [3]"),
         ("N = [3, 4]", "N = []", "experiments[0].grid.N", ""),
+        ("N = [3, 4]", "N = {}", "experiments[0].grid.N", "remove N"),
+        ("N = [3, 4]", 'N = [3, 4], "workload.offered_load" = {}', "experiments[0].grid.workload.offered_load", "remove"),
+        ("N = [3, 4]", "N = [3, 4], workload = { offered_load = {} }", "experiments[0].grid.workload.offered_load", "remove"),
+        ("quick = { grid = {", 'quick = { grid = { "workload.algorithm" = {},', "experiments[0].quick.grid.workload.algorithm", "remove"),
         ("N = [3, 4]", "N = [3, 0]", "network.topology.size[0]", ""),
         ("N = [3, 4]", 'N = [3, "x"]', "network.topology", ""),
         ('"workload.algorithm" =', '"wrkload.algorithm" =', "experiments[0].grid.wrkload", "did you mean `workload`?"),
@@ -138,6 +142,12 @@ _NO_FILE_NAMES = ("../../p", "/abs/x", "", ".hidden", "..", "a/b", "a\\\\b", "a 
         ('"completion_cycles / N"', '"completion_cycles ** 9999"', "experiments[0].columns.cycles_per_N", ""),
         ('"completion_cycles / N"', '"N ** -9999"', "experiments[0].columns.cycles_per_N", ""),
         ('"completion_cycles / N"', '"completion_cycles * (1 / (2 - 2))"', "experiments[0].columns.cycles_per_N", "zero"),
+        ('"completion_cycles / N"', '"N / N", "" = "1"', "experiments[0].columns", "name the field"),
+        ('"completion_cycles / N"', '"N / N", "a..b" = "1"', "experiments[0].columns", "did you mean `a.b`?"),
+        ("seeds = [1, 2]", 'found = { "" = { experiment = "x", column = "completion_cycles" } }', "experiments[0].found", "name the field"),
+        ('"completion_cycles / N"', '"((((N ** 64) ** 64) ** 64) ** 64)"', "experiments[0].columns.cycles_per_N", "at N = 3, workload.algorithm = a2at it is"),
+        ('"completion_cycles / N"', '"1 / ((N - 3) * 9e99 ** 4)"', "experiments[0].columns.cycles_per_N", ""),
+        ('"completion_cycles / N"', '"0 * 1e999"', "experiments[0].columns.cycles_per_N", ""),
     ],
 )  # fmt: skip
 def test_faults_are_named(change: str, to: str, path: str, hint: str) -> None:
@@ -215,6 +225,25 @@ def test_powers_of_columns() -> None:
     assert list(powers[:2]) == [4, 8] and math.isnan(powers[2])
     with pytest.raises(fw.ConfigError, match="at most 64"):
         evaluate("2 ** x", {"x": 65}, "p")
+
+
+def test_large_whole_numbers_of_columns_do_not_wrap_around() -> None:
+    column = pd.Series([3, 2**62])
+    assert list(evaluate("x + x", {"x": column}, "p")) == [6, 2.0**63]
+    assert list(evaluate("x * 4 - x", {"x": column}, "p")) == [9, 3 * 2.0**62]
+    assert evaluate("x + 1", {"x": column}, "p").tolist() == [4, 2**62 + 1]
+    assert list(evaluate("x * (2 ** 63)", {"x": column[:1]}, "p")) == [3 * 2.0**63]
+
+
+def test_a_number_of_a_column_that_is_too_large_names_its_point() -> None:
+    columns = {"x": pd.Series([1.0, 7.0, math.inf, 0.0])}
+    # What is undefined has no value, and what was infinite before stays so.
+    for text in ("x / 0", "1 / x", "0 / x", "x ** -1", "x * 2", "x // x", "x % x"):
+        evaluate(text, columns, "p", str)
+    with pytest.raises(fw.ConfigError, match=r"numbers below 2\^1024; at 1 it is larger"):
+        evaluate("((x ** 64) ** 64)", columns, "p", str)
+    # What follows from results is not known before they are there: it is infinite.
+    assert evaluate("((x ** 64) ** 64)", columns, "p")[1] == math.inf
 
 
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "examples").glob("*.toml")), ids=lambda path: path.name)

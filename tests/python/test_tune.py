@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tempfile
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +151,8 @@ def test_no_rule_of_any_format_is_for_what_was_not_measured(seed: int) -> None:
             for m in (0, 1, *(m + d for ms in sizes.values() for m in ms for d in (-1, 0, 1)))
         ]
         for target in ("flitwork", "openmpi", "openmpi6"):
-            # Where the library is the fastest everywhere, there is no rule, and our file has nothing to read.
-            nothing = target == "flitwork" and not fw.tune.rules(table(*rows), target)
+            # Where the library is the fastest everywhere, there is no rule, and no file is written.
+            nothing = not fw.tune.rules(table(*rows), target)
             file: TuningFile = FlitworkFile(()) if nothing else read(table(*rows), target)
             for n, m in asked:
                 near = [one for one in counts if one <= n][-1:] + [one for one in counts if one >= n][:1]
@@ -180,11 +183,24 @@ def test_where_the_library_is_the_fastest_there_is_no_rule() -> None:
     assert [line.split(" #")[0] for line in classic[-6:-3]] == ["0 0 0 0", f"{272 * 8} 3 0 0", f"{801 * 8} 0 0 0"]
     # Where it is the fastest everywhere, no rule at all is left to write.
     assert fw.tune.rules(table(*rows[:2])) == []
+    for target in ("flitwork", "openmpi", "openmpi6"):
+        with pytest.raises(fw.ConfigError, match=r"no rules: .*run without a file of rules"):
+            fw.tune.written([], target)
 
 
 def test_wrong_data_and_other_libraries_do_not_count() -> None:
     rows = [(8, 1, 8, "bruck", 1.0), (8, 1, 8, "pairwise_shift", 2.0), (8, 1, 8, "mpich:scattered", 0.5)]
-    assert lines(table(*rows, verified=[False, True, True]))[0].endswith("pairwise_shift")
+    with pytest.warns(UserWarning, match="1 of 3 rows are left out: the data of their calls were wrong"):
+        assert lines(table(*rows, verified=[False, True, True]))[0].endswith("pairwise_shift")
+    with pytest.raises(fw.ConfigError, match="verified = False in all 3 rows"):
+        fw.tune.rules(table(*rows, verified=False))
+    # A row with wrong data does not count as one that a target knows.
+    some = table(*rows[:1], (8, 1, 8, "two_level_ring", 2.0), verified=[False, True])
+    with (
+        pytest.warns(UserWarning, match="1 of 2"),
+        pytest.raises(fw.ConfigError, match="two_level_ring: expected an algorithm that openmpi has"),
+    ):
+        fw.tune.rules(some, "openmpi")
     assert "64 4 0 0 # linear_sync" in lines(table(*rows, (8, 1, 8, "openmpi:linear_sync", 0.1)), "openmpi")
     with pytest.raises(fw.ConfigError, match="expected an algorithm that openmpi has"):
         fw.tune.rules(table((8, 1, 8, "two_level_ring", 1.0)), "openmpi")
@@ -322,6 +338,23 @@ def test_bad_command_lines(
         ({"algorithm": "bruck radix"}, "row 1: algorithm = bruck radix"),
         ({"verified": "maybe"}, "row 1: verified = maybe"),
         ({"speed": 1}, "speed = unknown column"),
+        ({"algorithm": "bruck foo=3"}, "row 1: algorithm = bruck foo=3: expected parameters of bruck: radix"),
+        ({"algorithm": "bruck radxi=3"}, "row 1: algorithm.*did you mean `radix`"),
+        ({"algorithm": "pairwise_shift radix=3"}, "row 1: algorithm.*parameters of pairwise_shift: none"),
+        ({"algorithm": "library radix=3"}, "row 1: algorithm.*parameters of library: none"),
+        ({"algorithm": "mpich:brucks k=3"}, "row 1: algorithm.*parameters of mpich:brucks: none"),
+        ({"algorithm": "bruck radix=2 radix=4"}, "row 1: algorithm.*radix once"),
+        ({"algorithm": "bruck radix=1"}, "row 1: algorithm.*from 2 to"),
+        ({"algorithm": "bruck radix=-4"}, "row 1: algorithm.*name=number"),
+        ({"algorithm": "bruck radix=1_0"}, "row 1: algorithm.*name=number"),
+        ({"algorithm": f"bruck radix={'9' * 5000}"}, "row 1: algorithm.*name=number"),
+        ({"operation": ""}, "row 1: operation = nothing: expected the name of an operation; alltoall"),
+        ({"operation": " "}, "row 1: operation = "),
+        ({"operation": 3}, "row 1: operation = 3"),
+        ({"low": 2e-6}, r"row 1: low = 2e-06: expected a number, at most that of seconds, 1e-06"),
+        ({"high": 5e-7}, r"row 1: high = 5e-07: expected a number, at least that of seconds"),
+        ({"ranks": 2**31}, "row 1: ranks = 2147483648: expected a whole number, at least 1 and at most 2147483647"),
+        ({"ranks_per_server": 2**31}, "row 1: ranks_per_server = 2147483648"),
     ],
 )
 def test_tables_with_errors_name_the_row(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -329,6 +362,61 @@ def test_tables_with_errors_name_the_row(tmp_path: Path, changes: dict[str, Any]
     table((8, 1, 8, "bruck", 1.0)).assign(**changes).to_csv(file, index=False)
     with pytest.raises(fw.ConfigError, match=said):
         fw.tune.read_measurements(file)
+
+
+def test_what_is_right_in_a_table_stays_so(tmp_path: Path) -> None:
+    """Parameters that algorithms have, ends of intervals that are not known, and the most ranks that MPI can have."""
+    rows = [(8, 1, 8, name, 1.0) for name in ("bruck radix=4", "openmpi:linear_sync requests=4", "library")]
+    found = table(*rows, (2**31 - 1, 1, 8, "openmpi:linear", 1.0)).assign(low=None, high=None)
+    found.to_csv(tmp_path / "t.csv", index=False)
+    again = fw.tune.read_measurements(tmp_path / "t.csv")
+    assert len(again) == 4
+    seconds: Any = [Decimal("1e-6")] * 4
+    found.assign(seconds=seconds).to_parquet(tmp_path / "t.parquet")
+    stored = fw.tune.read_measurements(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(stored, again, check_dtype=False)
+    (tmp_path / "rules").write_text(fw.tune.written(fw.tune.rules(again, "openmpi", extrapolate=True), "openmpi"))
+    rules = fw.tune.read_rules(tmp_path / "rules")
+    assert rules.select(Asked("alltoall", 2**31 - 1, 8)).algorithm == "linear"
+
+
+def test_no_file_is_written_without_rules(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    rows = [(8, 1, 8, "library", 1.0), (8, 1, 8, "bruck", 2.0)]
+    for name, verified, said in (("library", True, "rules = no rules"), ("wrong", False, "False in all 2 rows")):
+        table(*rows, verified=verified).to_csv(tmp_path / f"{name}.csv", index=False)
+        done = cli("tune", tmp_path / f"{name}.csv", "-o", tmp_path / "rules.txt")
+        assert done.returncode == 2 and said in done.stderr, done.stderr
+        assert not (tmp_path / "rules.txt").exists()
+    table(*rows[:1], (8, 1, 8, "bruck", 0.5), (8, 1, 9, "bruck", 1.0), verified=[True, True, False]).to_csv(
+        tmp_path / "some.csv", index=False
+    )
+    done = cli("tune", tmp_path / "some.csv", "-o", tmp_path / "rules.txt")
+    assert done.returncode == 0 and "warning: 1 of 3 rows are left out" in done.stderr
+    assert cli("tune", "check", tmp_path / "rules.txt").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("latin-1", "a text file in UTF-8 (line 3: invalid continuation byte)"),
+        ("utf-16", "this is UTF-16: save it as UTF-8"),
+        ("utf-16-le", "in UTF-8 (line "),
+    ],
+)
+def test_a_table_in_another_encoding(encoding: str, said: str, tmp_path: Path) -> None:
+    rows = table(*[(8, 1, size, "bruck", 1.0) for size in (1, 2)], version=["4", "caf\u00e9 5"])
+    file = tmp_path / "t.csv"
+    for length in (1, 200):
+        # What is read of a file to recognise it is less than the second one.
+        more = pd.concat([rows, *[rows[:1]] * length], ignore_index=True)
+        file.write_text(more.to_csv(index=False), encoding=encoding)
+        with pytest.raises(fw.ConfigError, match=re.escape(said)):
+            fw.tune.read_measurements(file)
+    file.write_text("operation,algorithm,bytes,ranks,seconds\nalltoall,bruck,1,8,1e-6\n", encoding="utf-16-le")
+    with pytest.raises(fw.ConfigError, match=r"in UTF-8 \(line 1: a zero byte\)"):
+        fw.tune.read_measurements(file)
+    with pytest.raises(fw.ConfigError, match=r"in UTF-8 \(line 1: a zero byte\)"):
+        fw.tune.read_rules(file)
 
 
 def test_spans() -> None:

@@ -89,6 +89,19 @@ def test_osu(tmp_path: Path) -> None:
     assert read(tmp_path, LATENCY) == [("pingpong", 0, 2, us(0.75e-6), 1), ("pingpong", 8, 2, us(0.8e-6), 1)]
 
 
+@pytest.mark.parametrize("tag", ["[1,0]<stdout>:", "[1,0]<stdout>: ", "[0] ", "0: ", " 12: "])
+def test_tags_of_launchers_are_left_out(tmp_path: Path, tag: str) -> None:
+    for text, told in ((OSU, {"ranks": 16}), (OSU_FULL, {"ranks": 16}), (LATENCY, {}), (IMB, {})):
+        tagged = "".join(f"{tag}{line}" for line in text.lstrip().splitlines(keepends=True))
+        assert read(tmp_path, tagged, **told) == read(tmp_path, text, **told)
+
+
+@pytest.mark.parametrize("text", [OSU, OSU_FULL, LATENCY, VALIDATED])
+def test_names_of_columns_may_stand_close_together(tmp_path: Path, text: str) -> None:
+    close = re.sub(r"(?m)^(# Size.*)$", lambda names: re.sub(" +", " ", names[1]), text)
+    assert read(tmp_path, close, ranks=16) == read(tmp_path, text, ranks=16)
+
+
 def test_barriers_have_no_size(tmp_path: Path) -> None:
     title = "# OSU MPI Barrier Latency Test v5.3\n"
     us = pytest.approx

@@ -81,6 +81,9 @@ def test_a_later_rule_may_be_wider_or_say_the_same(tmp_path: Path, line: str) ->
         ("alltoall ranks=99 algorithm=pairwise_xor radix=4", "4:42 = radix=4"),
         ("alltoall ranks=99 algorithm=bruck radix=1", "4:35 .*at least 2"),
         ("alltoall ranks=99 algorithm=bruck quickly", "4:35 .*KEY=VALUE"),
+        (f"alltoall ranks={'9' * 5000} algorithm=bruck", "4:10 .*numbers up to 18446744073709551615"),
+        ("alltoall ranks=99 algorithm=bruck radix=4294967296", "4:35 .*at most 4294967295"),
+        (f"alltoall ranks=99 algorithm=bruck radix={'9' * 5000}", "4:35 .*at most 4294967295"),
         ("  alltoall ranks=64-65 bytes=9000 algorithm=bruck", "4:3 .*line 3 is for some of the same calls"),
     ],
 )
@@ -115,6 +118,10 @@ def test_classic_is_read(tmp_path: Path) -> None:
         ("\n3\n0 3", "\n2\n0 3", "12:1 = 4096: expected the end of the file"),
         ("# one collective\n1", "# one\n rule-file-version-2\n1", "2:2 .*at the very beginning"),
         ("# one collective\n1", "rule-file-version-3\n1", "1:1 "),
+        ("\n3\n2\n", "\n3\n0\n", "4:1 = 0: expected the number of communicator sizes of alltoall, at least 1"),
+        ("8 # ranks", "2147483648 # ranks", "8:1 = 2147483648: expected a communicator size, from 0 to 2147483647"),
+        ("512 1", f"{'9' * 5000} 1", "11:1 = 99.*expected a message size"),
+        ("# one collective\n1", f"rule-file-version-{'9' * 5000}\n1", "1:1 "),
         ("# one collective\n1", "2", "11:10 = the end of the file: expected the number of a collective"),
     ],
 )

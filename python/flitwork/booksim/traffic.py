@@ -148,7 +148,7 @@ def _of_digits(settings: Settings, read: Parameters, nodes: int) -> Spec:
     """``tornado`` and ``neighbor``: a pattern of the network's digits, or the permutation of those that are named."""
     k, n, *more = found = [*read.found[:3], *(settings[key] for key in ("k", "n", "xr")[len(read.found) :])]
     on_grid = settings["topology"] != "fattree"
-    if on_grid and found == [settings[key] for key in ("k", "n", "xr")]:
+    if on_grid and found == [settings["k"], settings["n"], 1]:
         return {"kind": _PLAIN[read.name]}
     _check_named(settings, nodes)
     if not all(isinstance(one, int) and 1 <= one <= nodes for one in found) or n > _MOST_DIGITS:

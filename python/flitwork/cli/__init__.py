@@ -58,7 +58,7 @@ def main() -> None:
     except BrokenPipeError:
         no_more_output()
         code = OK
-    except (OSError, MemoryError, RecursionError) as error:
+    except (OSError, MemoryError, RuntimeError) as error:
         code = explain(about(error), "--json" in sys.argv)
     # All is said and stored: what is left is Python's own end, which an interrupt would turn into another exit code.
     interrupt.over()

@@ -26,9 +26,12 @@ def alive(what: str) -> Iterator[Callable[[], None]]:
                 stream.flush()
 
     thread = threading.Thread(target=tick, name="flitwork-alive", daemon=True)
-    thread.start()
+    # Lines are worth no failure where the limits of the process allow no further thread.
+    with contextlib.suppress(RuntimeError):
+        thread.start()
     try:
         yield over.set
     finally:
         over.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()

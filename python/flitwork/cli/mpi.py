@@ -150,13 +150,10 @@ def simulate(
         raise typer.Exit((error.code if isinstance(error, Exited) else 0) or CLAIM_FAILED) from None
     if save is not None:
         found.result.save(save)
-    if found.unmatched:
-        # As a warning it has been shown already.
-        if unmatched == "ignored":
-            note(escape(found.unmatched))
-        if explained:
-            note("no explanation: it needs a run in which all messages arrive")
-    why = explain(found.result) if explained and not found.unmatched else None
+    # As a warning it has been shown already.
+    if found.unmatched and unmatched == "ignored":
+        note(escape(found.unmatched))
+    why = explain(found.result) if explained else None
     if as_json:
         more = {"explanation": why.to_dict()} if why else {}
         print_json(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork import renamed
-from flitwork.errors import ConfigError, unknown_key
+from flitwork.errors import ConfigError, in_file, unknown_key
 from flitwork.files import in_folder
 from flitwork.gate import read_toml
 from flitwork.network import Network
@@ -17,20 +17,26 @@ _TABLES = ("network", "host", "run")
 def network_file(path: Path, option: str = "--network") -> tuple[Network, dict[str, Any], dict[str, Any]]:
     """The network that a file describes, its host, and the options of the run."""
     found = read_toml(path, option)
+    if "network" not in found and {*found} <= {*_TABLES}:
+        raise ConfigError(option, path, "a table `network` in it", "as in a study file")
+    with in_file(path):
+        return _machine(found, path)
+
+
+def _machine(found: dict[str, Any], path: Path) -> tuple[Network, dict[str, Any], dict[str, Any]]:
     for key, value in found.items():
         if key not in _TABLES:
             raise unknown_key("", key, _TABLES, "tables")
         if not isinstance(value, dict):
-            raise ConfigError(f"{path}: {key}", value, "a table", f"write [{key}] above its fields")
-    if "network" not in found:
-        raise ConfigError(option, path, "a table `network` in it", "as in a study file")
+            raise ConfigError(key, value, "a table", f"write [{key}] above its fields")
     tables = renamed.specification(found)
     table = tables["network"]
     topology = table.get("topology")
     if not isinstance(topology, dict) or "kind" not in topology:
         loggops = table.get("kind") == "loggops"
         hint = "loggops has none, and runs GOAL: flitwork run" if loggops else "flitwork list topologies"
-        raise ConfigError("network.topology", topology, "a table with a kind", hint)
+        shown = "nothing" if topology is None else topology
+        raise ConfigError("network.topology", shown, "a table with a kind", hint)
     own = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
     run = {"run": tables["run"]} if "run" in tables else {}

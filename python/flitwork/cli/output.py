@@ -29,6 +29,10 @@ USAGE = 2
 SIMULATION_FAILED = 3
 INTERRUPTED = interrupt.EXIT_CODE
 _PLAIN_WIDTH = 200
+#: Characters of a value that an error shows.
+_LONGEST_VALUE = 200
+#: What Python raises as a ``RuntimeError`` where a thread cannot be started.
+_NO_THREAD = "can't start new thread"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,6 +60,13 @@ def note(text: str) -> None:
     """A line that is no result: progress, warnings."""
     with contextlib.suppress(OSError):
         _console(True).print(text, soft_wrap=True)
+
+
+def note_json(value: Mapping[str, Any]) -> None:
+    """An error as one line of JSON on standard error."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(json.dumps(value) + "\n")
+        sys.stderr.flush()
 
 
 def print_json(value: Any) -> None:
@@ -138,24 +149,44 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
         except BrokenPipeError:
             no_more_output()
             raise typer.Exit(OK) from None
-        except (OSError, MemoryError, RecursionError) as error:
+        except (OSError, MemoryError, RuntimeError) as error:
             raise typer.Exit(explain(about(error), as_json)) from None
 
     return wrapper
 
 
 def about(error: Exception) -> FlitworkError:
-    """What went wrong with a file, with standard output or with memory, as an error of ours."""
+    """What went wrong with a file, with standard output, memory or threads, as an error of ours.
+
+    Raises a ``RuntimeError`` that is none of these again.
+    """
+    if no_thread(error):
+        limits = "ulimit -v (memory) or ulimit -u (processes and threads)"
+        return SimulationError(
+            f"the limits of this process allow no further thread or process: raise {limits}, or ask for less"
+        )
     if isinstance(error, MemoryError):
         return SimulationError("there is not enough memory: close other programs, or ask for less")
     if isinstance(error, RecursionError):
         return ConfigError("input", "nested too deeply", "fewer tables or lists within each other")
+    if isinstance(error, RuntimeError):
+        raise error
     if isinstance(error, OSError) and error.filename is not None:
         file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         if error.errno in NO_ROOM:
             return StorageError(f"{file}: cannot be stored ({error.strerror}): free space, {AGAIN}")
         return ConfigError("file", file, f"a file that can be used ({error.strerror or error})", "choose another")
     return unwritable(error)
+
+
+def no_thread(error: Exception) -> bool:
+    """Whether the system has refused a thread or a process.
+
+    A stream that would block raises the same class, but it says how much it has written.
+    """
+    if isinstance(error, BlockingIOError):
+        return error.filename is None and not hasattr(error, "characters_written")
+    return isinstance(error, RuntimeError) and str(error) == _NO_THREAD
 
 
 def unwritable(error: Exception) -> StorageError:
@@ -197,9 +228,9 @@ def explain(error: FlitworkError, as_json: bool) -> int:
     """Says what went wrong; the exit code for it."""
     if as_json:
         fields = {key: getattr(error, key) for key in ("path", "value", "expected", "hint") if hasattr(error, key)}
-        sys.stderr.write(json.dumps({"error": type(error).__name__, "message": str(error), **fields}) + "\n")
+        note_json({"error": type(error).__name__, "message": str(error), **fields})
     elif isinstance(error, ConfigError):
-        note(f"[bold red]error[/]: [bold]{escape(error.path)}[/] = {escape(error.value)}")
+        note(f"[bold red]error[/]: [bold]{escape(error.path)}[/] = {escape(_shortened(error.value))}")
         note(f"  expected {escape(error.expected)}")
         if error.hint:
             note(f"  [cyan]hint[/]: {escape(error.hint)}")
@@ -207,6 +238,14 @@ def explain(error: FlitworkError, as_json: bool) -> int:
         note(f"[bold red]error[/]: {escape(str(error))}")
     usage = isinstance(error, (ConfigError, ResultFileError))
     return USAGE if usage else CLAIM_FAILED if isinstance(error, ScheduleError) else SIMULATION_FAILED
+
+
+def _shortened(text: str) -> str:
+    """A long value without its middle: some say at their end in which file and line they stand."""
+    if len(text) <= _LONGEST_VALUE:
+        return text
+    half = _LONGEST_VALUE // 2
+    return f"{text[:half]} ... {text[-half:]} ({len(text):,} characters)"
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

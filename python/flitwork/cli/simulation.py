@@ -455,3 +455,5 @@ def _setting(text: str) -> tuple[str, Any]:
     except ValueError:
         # Not TOML, or a number of thousands of digits.
         return key, value
+    except RecursionError:
+        raise ConfigError(f"--set {key}", value, "fewer tables or lists within each other") from None

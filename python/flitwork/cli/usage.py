@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from flitwork import renamed
-from flitwork.cli.output import USAGE, note
+from flitwork.cli.output import USAGE, note, note_json
 from flitwork.errors import did_you_mean
 from flitwork.flat import FLAT
 
@@ -78,9 +76,7 @@ def explain(fault: Any, arguments: Sequence[str]) -> int:
     command = context.command_path if context else "flitwork"
     hint = _hint(fault, command) or f"{command} --help says what there is"
     if "--json" in arguments:
-        sys.stderr.write(
-            json.dumps({"error": "UsageError", "command": command, "message": message, "hint": hint}) + "\n"
-        )
+        note_json({"error": "UsageError", "command": command, "message": message, "hint": hint})
     else:
         note(f"[bold red]error[/]: [bold]{_plain(command)}[/]: {_plain(message)}")
         note(f"  [cyan]hint[/]: {_plain(hint)}")

@@ -75,10 +75,10 @@ def _flatten(axes: Mapping[str, Any], path: str) -> list[tuple[str, list[Any]]]:
     """``{a: {b: [1]}}`` as ``a.b`` and ``[1]``; every leaf must be a list that is not empty."""
     flat: dict[str, list[Any]] = {}
     for name, value in _leaves(axes):
+        if value in ([], {}):
+            raise ConfigError(f"{path}.{name}", value, "a list of at least one value", f"add values or remove {name}")
         if not isinstance(value, list):
             raise ConfigError(f"{path}.{name}", value, "a list of at least one value", f"write {name} = [{value}]")
-        if not value:
-            raise ConfigError(f"{path}.{name}", value, "a list of at least one value", f"add values or remove {name}")
         if name in flat:
             raise ConfigError(f"{path}.{name}", value, "an axis that is given once", "it is given in two spellings")
         check_name(name, path)
@@ -93,7 +93,8 @@ def _flatten(axes: Mapping[str, Any], path: str) -> list[tuple[str, list[Any]]]:
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        if isinstance(value, Mapping):
+        # An empty table has no leaves: it is one.
+        if isinstance(value, Mapping) and value:
             yield from _leaves(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

@@ -13,6 +13,7 @@ from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
+from flitwork.keys import parts
 from flitwork.libraries import pd
 from flitwork.physical import Units
 from flitwork.schema import is_open_loop
@@ -61,13 +62,18 @@ def columns_of(
     names = [*values, *results]
     sample = {name: pd.Series(values[name]) if name in values else _ones(len(params)) for name in numbers}
     axes, follows = set(values), dict[str, frozenset[str]]()
+
+    def point(i: int) -> str:
+        return ", ".join(f"{name} = {cell(value)}" for name, value in params[i].items()) or "the only point"
+
     for name, text in experiment.columns.items():
+        parts(name, f"{path}.columns")
         where = f"{path}.columns.{name}"
         if name in names or name in RESULT_COLUMNS:
             raise ConfigError(where, f'"{name}"', "a name that no other column has", "rename it")
         check(text, numbers, where)
         # What has no value whatever the results are is found before they are.
-        sample[name] = evaluate(text, sample, where) if params else _ones(0)
+        sample[name] = evaluate(text, sample, where, point) if params else _ones(0)
         used = names_in(text)
         follows[name] = frozenset(axes & used).union(*(follows[other] for other in used & set(follows)))
         names.append(name)

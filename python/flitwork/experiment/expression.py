@@ -6,9 +6,11 @@ Names, numbers, ``+ - * / // %``, ``**``, parentheses and ``min``, ``max``: noth
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +25,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"min": np.minimum, "max": np.maximum}
 _WHAT = "arithmetic of names and numbers: + - * / // % ** ( ) min(a, b) max(a, b)"
 _MAX_EXPONENT = 64
@@ -33,15 +36,35 @@ _MOST_BITS = 1024
 _NUMBERS = f"numbers below 2^{_MOST_BITS}"
 #: Whole numbers below this are exact as floating-point numbers.
 _EXACT = 2**53
+#: The first whole number that a column of whole numbers cannot hold.
+_WHOLE = 2**63
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
 
-def evaluate(text: str, names: Mapping[str, Any], path: str) -> Any:
-    """The value of ``text``; a name may contain dots (``workload.message_flits``). ``path`` says where it stands."""
+@dataclass(frozen=True)
+class _Where:
+    """What an error says of an expression: where it stands, how it is written, and the name of each row of columns."""
+
+    path: str
+    text: str
+    row: Callable[[int], str] | None = None
+
+    def too_large(self, row: int | None = None) -> ConfigError:
+        """The error for a number that is too large (in that row)."""
+        where = f"at {self.row(row)} it is larger" if self.row is not None and row is not None else ""
+        return ConfigError(self.path, f'"{self.text}"', _NUMBERS, where)
+
+
+def evaluate(text: str, names: Mapping[str, Any], path: str, row: Callable[[int], str] | None = None) -> Any:
+    """The value of ``text``; a name may contain dots (``workload.message_flits``). ``path`` says where it stands.
+
+    Names may stand for columns. A number that is too large is an error then if ``row`` is given, which names a row for
+    the message; else it is infinite.
+    """
     tree = check(text, names, path)
     try:
-        return _value(tree, names, path, text)
+        return _value(tree, names, _Where(path, text, row))
     except (TypeError, ArithmeticError, RecursionError) as error:
         raise ConfigError(path, f'"{text}"', "an expression that has a value", str(error)) from None
 
@@ -100,41 +123,66 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
         raise ValueError
 
 
-def _value(node: ast.expr, names: Mapping[str, Any], path: str, text: str) -> Any:
+def _value(node: ast.expr, names: Mapping[str, Any], where: _Where) -> Any:
     if isinstance(node, ast.Constant):
-        return _bounded(node.value, path, text)
+        return _bounded(node.value, where)
     if isinstance(node, ast.BinOp):
-        left, right = (_value(side, names, path, text) for side in (node.left, node.right))
-        if isinstance(node.op, ast.Pow):
-            return _bounded(_power(left, right, path, text), path, text)
-        return _bounded(_BINARY[type(node.op)](left, right), path, text)
+        left, right = (_value(side, names, where) for side in (node.left, node.right))
+        if isinstance(left, pd.Series) or isinstance(right, pd.Series):
+            return _of_columns(node.op, left, right, where)
+        power = isinstance(node.op, ast.Pow)
+        return _bounded(_power(left, right, where) if power else _BINARY[type(node.op)](left, right), where)
     if isinstance(node, ast.UnaryOp):
-        return -_value(node.operand, names, path, text)
+        return -_value(node.operand, names, where)
     if isinstance(node, ast.Call):
         function = _FUNCTIONS[ast.unparse(node.func)]
-        result = function(*(_value(argument, names, path, text) for argument in node.args))
+        result = function(*(_value(argument, names, where) for argument in node.args))
         return result.item() if isinstance(result, np.generic) else result
     return names[ast.unparse(node)]
 
 
-def _bounded(value: Any, path: str, text: str) -> Any:
-    """``value``, if it is no whole number that is too large to go on with."""
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise ConfigError(path, f'"{text}"', _NUMBERS)
+def _bounded(value: Any, where: _Where) -> Any:
+    """``value``, if it is no number that is too large to go on with."""
+    is_whole = isinstance(value, int)
+    if (is_whole and value.bit_length() > _MOST_BITS) or (isinstance(value, float) and math.isinf(value)):
+        raise where.too_large()
     return value
 
 
-def _power(left: Any, right: Any, path: str, text: str) -> Any:
-    """``left ** right``. Where the exponent is too large a column has no value; of numbers alone that is an error."""
-    if isinstance(left, pd.Series) or isinstance(right, pd.Series):
-        # Whole numbers of NumPy would overflow without a word, and have no powers below 0.
-        floats = (left * 1.0) ** right
-        fits = np.abs(right) <= _MAX_EXPONENT
-        found = floats.where(fits) if isinstance(right, pd.Series) else floats
-        whole = all(pd.api.types.is_integer_dtype(np.asarray(side)) for side in (left, right)) and np.all(right >= 0)
-        return found.astype("int64") if whole and (found.abs() < _EXACT).all() else found
+def _of_columns(op: ast.operator, left: Any, right: Any, where: _Where) -> pd.Series[Any]:
+    """An operation of two sides, one of which is a column at least."""
+    # NumPy has no larger whole numbers.
+    left, right = (float(one) if isinstance(one, int) and abs(one) >= _WHOLE else one for one in (left, right))
+    if isinstance(op, ast.Pow):
+        found, has_value = _power_of_columns(left, right), left != 0
+    else:
+        found = _BINARY[type(op)](left, right)
+        has_value = right != 0 if isinstance(op, _DIVISIONS) else True
+        if pd.api.types.is_integer_dtype(found):
+            # Whole numbers of NumPy overflow without a word.
+            floats = _BINARY[type(op)](left * 1.0, right)
+            found = found if (floats.abs() < _WHOLE).all() else floats
+    if where.row is not None:
+        too_large = np.flatnonzero(np.isinf(found) & np.isfinite(left) & np.isfinite(right) & has_value)
+        if len(too_large):
+            raise where.too_large(int(too_large[0]))
+    return found
+
+
+def _power_of_columns(left: Any, right: Any) -> pd.Series[Any]:
+    """``left ** right``: there is no value where the exponent is too large."""
+    # Whole numbers of NumPy would overflow without a word, and have no powers below 0.
+    floats = (left * 1.0) ** right
+    fits = np.abs(right) <= _MAX_EXPONENT
+    found: pd.Series[Any] = floats.where(fits) if isinstance(right, pd.Series) else floats
+    whole = all(pd.api.types.is_integer_dtype(np.asarray(side)) for side in (left, right)) and np.all(right >= 0)
+    return found.astype("int64") if whole and (found.abs() < _EXACT).all() else found
+
+
+def _power(left: Any, right: Any, where: _Where) -> Any:
+    """``left ** right`` of numbers."""
     if not abs(right) <= _MAX_EXPONENT:
-        raise ConfigError(path, f'"{text}"', _EXPONENTS)
+        raise ConfigError(where.path, f'"{where.text}"', _EXPONENTS)
     return left**right
 
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from flitwork import renamed
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.errors import ConfigError, did_you_mean, in_file
+from flitwork.keys import parts
 from flitwork.strict import Table, read_toml, validate
 
 T = TypeVar("T", bound=Table)
@@ -144,7 +145,8 @@ def load_study(path: str | Path) -> StudyFile:
     if "network" in found and not {"study", "base", "experiments"} & {*found}:
         hint = f"flitwork pick {path} --message-bytes 4096; in a study, the machine is [base.network]"
         raise ConfigError(str(path), "a machine", "a study: tables study, base and experiments", hint)
-    study = parse_study(found, Path(path).parent)
+    with in_file(path):
+        study = parse_study(found, Path(path).parent)
     study._path = Path(path)
     return study
 
@@ -185,6 +187,7 @@ def _check_found(experiments: list[Experiment]) -> None:
     above: list[str] = []
     for i, experiment in enumerate(experiments):
         for name, found in experiment.found.items():
+            parts(name, f"experiments[{i}].found")
             path = f"experiments[{i}].found.{name}"
             if found.experiment not in above:
                 expected = f"an experiment above without found: {', '.join(above) or '(none)'}"

@@ -26,6 +26,10 @@ _OSU_NAMES = (
 )  # fmt: skip
 #: Columns of times [us]: the slowest rank before the average.
 _OSU_TIMES = ("max latency(us)", "avg latency(us)", "latency(us)")
+#: Names of columns, of which some have blanks in them.
+_OSU_COLUMN = re.compile(r"(?:Avg|Min|Max) (?:Latency|Lat)\s?\(us\)|P\d+ Tail Lat\s?\(us\)|\S+(?: \(\S+\))?")
+#: What launchers put before each line of a rank (``mpirun --tag-output``, ``mpiexec -l``, ``srun -l``).
+_TAG = re.compile(r"^(?:\[\d+,\d+\]<\w+>: ?|\[\d+\] |\s*\d+: )", re.M)
 #: A column of words: whether the data were right (osu_* -c).
 _VALIDATION = {"pass": 1.0, "fail": 0.0}
 _IMB_TIMES = ("t_max[usec]", "t[usec]", "t_avg[usec]")
@@ -46,6 +50,7 @@ class Told:
 
 def recognised(text: str) -> str | None:
     """Which benchmark has printed a text; ``None``: neither."""
+    text = _untagged(text)
     if re.search(r"^#\s*OSU MPI", text, re.M):
         return OSU
     return IMB if re.search(r"^#.*(Intel\(R\) MPI Benchmarks|Benchmarking )", text, re.M) else None
@@ -54,11 +59,17 @@ def recognised(text: str) -> str | None:
 def rows(text: str, kind: str, file: str, told: Told) -> list[dict[str, Any]]:
     """The rows of a text; what is wrong is an error with its line."""
     reader = _Reader(Place(file), told)
-    lines = [(number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [(number, line.rstrip()) for number, line in enumerate(_untagged(text).splitlines(), 1)]
     found = list(reader.osu(lines) if kind == OSU else reader.imb(lines))
     if not found:
         raise ConfigError(file, "no measurements", "a line for each message size below the names of the columns")
     return found
+
+
+def _untagged(text: str) -> str:
+    """A text without the tags of a launcher, if its title has one."""
+    title = re.search(r"^(.*)#.*(OSU MPI|Intel\(R\) MPI Benchmarks|Benchmarking )", text, re.M)
+    return _TAG.sub("", text) if title and _TAG.fullmatch(title[1]) else text
 
 
 def _number(column: str | None, word: str) -> float:
@@ -81,9 +92,8 @@ class _Reader:
             elif not self.operation and not line[:1].isdigit():
                 continue  # What a launcher prints before the benchmark begins.
             elif re.match(r"#\s*(Size\b.*\(|.*\(us\))", line):
-                self.columns = [
-                    name.strip().lower().replace(" (", "(") for name in re.split(r"\s{2,}|\t", line[1:].strip())
-                ]
+                names = _OSU_COLUMN.findall(line[1:])
+                self.columns = [re.sub(r"\s\(", "(", name).lower() for name in names]
             elif line.strip() and not line.startswith("#"):
                 cells = self._cells(number, line)
                 time = self._first(cells, _OSU_TIMES, number, line)

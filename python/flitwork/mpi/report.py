@@ -19,6 +19,9 @@ def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramE
     """
     blocked = [process for process in world.processes if not process.main.done or process.helpers]
     if not blocked:
+        if isinstance(error, SimulationError):
+            # What is under way may find its match behind the limit.
+            return ProgramUnfinished(f"{error}; all ranks have ended")
         left = _left_over(world)
         at_exit = any(process.leaving is not None and process.outbox for process in world.processes)
         return left if left or at_exit else ProgramDeadlock(str(error))

@@ -20,7 +20,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from flitwork.errors import DeadlockError, ScheduleError, SimulationError
 from flitwork.mpi.errors import Abort, Exited, ProgramError, UnmatchedMessages
 from flitwork.result import Progress
-from flitwork.simulation import Answer, Kind, Simulation, Told
+from flitwork.simulation import Answer, Completed, Kind, Simulation, Told
 
 if TYPE_CHECKING:
     from flitwork.mpi.software import Software
@@ -432,6 +432,7 @@ class World:
                 # The report needs to see where ranks are.
                 from flitwork.mpi.report import unfinished
 
+                self._stop()
                 found = unfinished(self, error)
                 if isinstance(found, UnmatchedMessages) and not found.is_error(self.unmatched_is):
                     self.unmatched = str(found)
@@ -447,21 +448,12 @@ class World:
             raise ProgramError.of(process.rank, raised) from raised
 
     def _loop(self) -> None:
-        turn, processes, poll_cycles = self.simulation.turn, self.processes, float(self.poll_cycles)
+        turn, processes = self.simulation.turn, self.processes
         answers: list[Answer] = []
         told = None if self.progress is None else self._told
         while True:
             status, self.now, asking, completed = turn(answers, told)
-            for rank, number, _, sender, send in completed:
-                process = processes[rank]
-                process.patience = poll_cycles
-                operation = process.pending.pop(number)
-                operation.done = True
-                if sender is not None:
-                    message = processes[sender].outbox.pop(send)
-                    operation.message = message
-                    self.messages += 1
-                    self.bytes += message.nbytes
+            self._complete(completed)
             if status != "asked":
                 return
             answers = []
@@ -477,6 +469,27 @@ class World:
                     return
                 answers.append((rank, process.tasks))
                 process.tasks = []
+
+    def _complete(self, completed: Sequence[Completed]) -> None:
+        """Notes which operations are complete, and hands receives their messages."""
+        processes, poll_cycles = self.processes, float(self.poll_cycles)
+        for rank, number, _, sender, send in completed:
+            process = processes[rank]
+            process.patience = poll_cycles
+            operation = process.pending.pop(number)
+            operation.done = True
+            if sender is not None:
+                message = processes[sender].outbox.pop(send)
+                operation.message = message
+                self.messages += 1
+                self.bytes += message.nbytes
+
+    def _stop(self) -> None:
+        """Ends a simulation in which nothing more happens, and notes what was completed in its last turn."""
+        # A turn that raises says nothing of what it has completed; one of a simulation that has ended does.
+        self.simulation.stop(complete=all(process.main.done for process in self.processes))
+        _, self.now, _, completed = self.simulation.turn(())
+        self._complete(completed)
 
     def _told(self, cycle: int, done: int, total: int | None) -> object:
         """Passes on how far the network is; what is printed then is not of a rank."""

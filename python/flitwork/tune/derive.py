@@ -11,6 +11,7 @@ Rules end where the evidence ends (``evidence.py``); what is beyond is extrapola
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -56,10 +57,13 @@ def rules(
     ``extrapolate`` adds rules for what is beyond: smaller and larger messages, more ranks, more ranks per server. They
     are marked (``Rule.extrapolated``).
 
-    Raises :class:`flitwork.ConfigError` where no row has an algorithm that ``target`` knows.
+    Rows with wrong data (``verified`` is false) are left out, with a warning.
+
+    Raises :class:`flitwork.ConfigError` where no row has an algorithm that ``target`` knows, or right data.
     """
     if not 0 <= tolerance < 10:
         raise ConfigError("tolerance", tolerance, "a part from 0 to 10", "0.02 is 2 %")
+    table = _verified(table)
     libraries = sorted({" ".join(one) for one in zip(table["mpi"], table["version"], strict=True)})
     if len(libraries) > 1:
         raise ConfigError("mpi", ", ".join(libraries), "measurements of one library", "make rules of each by itself")
@@ -77,6 +81,19 @@ def rules(
         raise ConfigError("algorithm", named, f"an algorithm that {target} has", "flitwork tune --help, docs/tune.md")
     # Open MPI counts bytes to all ranks: only rules for one number of ranks end exactly where measured sizes end.
     return merged(found, ("bytes",)) if target.startswith("openmpi") else merged(found)
+
+
+def _verified(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with right data; a warning says how many others there are."""
+    right = table["verified"].astype(bool)
+    wrong = int((~right).sum())
+    if wrong and wrong == len(table):
+        hint = "the data that these calls delivered were wrong: flitwork mpi bench measures again"
+        raise ConfigError("verified", f"False in all {wrong} rows", "rows whose data were right", hint)
+    if wrong:
+        text = f"{wrong} of {len(table)} rows are left out: the data of their calls were wrong (verified is False)"
+        warnings.warn(text, stacklevel=3)
+    return table[right]
 
 
 def goes_by_size(operation: str, target: str) -> bool:
@@ -154,7 +171,7 @@ def _times(table: pd.DataFrame, translate: Translate, ranks: int) -> Times:
     found: dict[int, dict[Choice, Time]] = {}
     for row in table.to_dict("records"):
         choice = translate(Choice.read(str(row["algorithm"])), ranks)
-        if choice is None or not row["verified"]:
+        if choice is None:
             continue
         seconds = float(row["seconds"])
         low, high = (seconds if math.isnan(end) else float(end) for end in (row["low"], row["high"]))

@@ -11,7 +11,7 @@ from flitwork.formats import check_format
 from flitwork.measurements.text import all_words, read_text
 from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
 from flitwork.tune.names import TARGETS
-from flitwork.tune.rule import Rule, TuningFile
+from flitwork.tune.rule import Rule, TuningFile, no_rules
 
 _WRITERS: Mapping[str, Callable[[Sequence[Rule], str], str]] = {
     "flitwork": flitwork_file.write,
@@ -24,6 +24,7 @@ _READERS: Mapping[str, Callable[[str, str], TuningFile]] = {
     "openmpi6": openmpi6_file.read,
     "mpich": mpich_file.read,
 }
+_WRITES = "flitwork tune writes a file of rules"
 
 
 def written(rules: Sequence[Rule], target: str, comment: str = "", *, base: str | Path | None = None) -> str:
@@ -31,6 +32,9 @@ def written(rules: Sequence[Rule], target: str, comment: str = "", *, base: str 
 
     For ``mpich``, ``base`` is the library (``libmpi.so``), or a tuning file, whose other rules are kept. JSON has no
     comments: there it is left out.
+
+    Raises :class:`flitwork.ConfigError` where there are no rules, as no reader accepts such a file. One for ``mpich``
+    still has those of ``base``.
     """
     if target not in TARGETS:
         raise ConfigError("target", repr(target), f"one of {', '.join(TARGETS)}", did_you_mean(str(target), TARGETS))
@@ -38,6 +42,9 @@ def written(rules: Sequence[Rule], target: str, comment: str = "", *, base: str 
         return mpich_file.write(rules, comment, None if base is None else Path(base))
     if base is not None:
         raise ConfigError("base", base, "nothing: only for mpich other rules are kept", "leave it out")
+    if not rules:
+        hint = "the MPI library's own choice is the fastest at every measured size: run without a file of rules"
+        raise no_rules("rules", hint)
     return _WRITERS[target](rules, comment)
 
 
@@ -49,16 +56,19 @@ def read_rules(file: str | Path, format: str | None = None) -> TuningFile:
     path = Path(file)
     text = read_text(path)
     if not any(all_words(text)):
-        raise ConfigError(str(file), "no rules", "a file with rules", "flitwork tune writes one")
+        raise no_rules(str(file), _WRITES)
     name = format or recognised(text)
     if name not in _READERS:
         raise ConfigError("format", repr(name), f"one of {', '.join(_READERS)}", did_you_mean(str(name), _READERS))
     try:
-        return _READERS[name](text, str(file))
+        found = _READERS[name](text, str(file))
     except ConfigError as error:
         if format is None:
             check_format(path, error.path, "a file of rules", ("a JSON file", "a configuration of BookSim"))
         raise
+    if not found.listing():
+        raise no_rules(str(file), _WRITES)
+    return found
 
 
 def recognised(text: str) -> str:

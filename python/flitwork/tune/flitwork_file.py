@@ -10,8 +10,21 @@ from typing import Any
 from flitwork.errors import did_you_mean
 from flitwork.measurements.text import Place, Word
 from flitwork.mpi.native.settings import options_of
-from flitwork.tune.names import ours
-from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, OPERATIONS, Asked, Choice, Rule, Selected, Span, row
+from flitwork.table_file import short
+from flitwork.tune.names import LIMITS, ours
+from flitwork.tune.rule import (
+    EXTRAPOLATED,
+    LIBRARY,
+    MOST_BYTES,
+    OPERATIONS,
+    Asked,
+    Choice,
+    Rule,
+    Selected,
+    Span,
+    row,
+    whole_number,
+)
 
 #: The keys that say which calls a rule is for, and the least number each takes.
 _SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}
@@ -99,8 +112,10 @@ def _span(key: str, least: int, given: tuple[Word, str] | None, place: Place) ->
     match = _SPAN.fullmatch(value)
     if not match:
         raise place.error(word, word.text, f"{key}=N or {key}=N-M", "whole numbers, both ends included")
-    low = int(match[1])
-    high = low if not match[2] else int(match[3]) if match[3] else None
+    low = whole_number(match[1])
+    high = low if not match[2] else whole_number(match[3]) if match[3] else None
+    if low is None or (match[3] and high is None):
+        raise place.error(word, short(word.text), f"numbers up to {MOST_BYTES}", f"{key}=N- has no upper end")
     if low < least or (high is not None and high < low):
         expected = f"numbers from {least} on, the smaller one first"
         raise place.error(word, word.text, expected, f"{key}={min(low, high or low)}-{max(low, high or low)}")
@@ -113,8 +128,11 @@ def _choice(name: str, keys: dict[str, tuple[Word, str]], place: Place) -> Choic
         if key not in known:
             near = did_you_mean(key, [*known, *_SPANS, "algorithm"])
             raise place.error(word, word.text, f"one of {', '.join([*_SPANS, 'algorithm', *known])}", near)
-        if not (value.isascii() and value.isdecimal()) or int(value) < (2 if key == "radix" else 1):
-            raise place.error(word, word.text, f"{key}=NUMBER, at least {2 if key == 'radix' else 1}")
+        least, most = LIMITS[key]
+        number = whole_number(value, most)
+        if number is None or number < least:
+            expected = f"{key}=NUMBER, at least {least}" + ("" if number is not None else f" and at most {most}")
+            raise place.error(word, short(word.text), expected)
     return Choice.of(name, {key: value for key, (_, value) in keys.items()})
 
 

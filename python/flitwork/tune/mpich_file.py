@@ -22,7 +22,7 @@ from flitwork.tune.names import MPICH
 from flitwork.tune.openmpi_file import Step, one_per_server, segments, without_gaps
 from flitwork.tune.places import Located, located
 from flitwork.tune.places import Path as Where
-from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, whole_number
 
 #: Blocking collectives: MPICH fails in those that a file says nothing of.
 REQUIRED = (
@@ -60,7 +60,7 @@ def built_in(file: Path) -> str:
         file = file.parent / named[1].decode(errors="replace")
         data = _read(file)
     if not data.startswith(b"\x7fELF"):
-        return data.decode(errors="replace")
+        return data.decode("utf-8-sig", errors="replace")
     found = [text for text in _BUILT_IN.findall(data) if b"algorithm=MPIR_Alltoall_intra" in text]
     if not found:
         raise ConfigError(
@@ -213,7 +213,8 @@ def _check(document: Located, path: Where) -> None:
             _check_end(document, here, end, alone=len(table) == 1)
             continue
         if limit := _LIMIT.fullmatch(condition):
-            last = int(limit[3]) - (limit[2] == "<")
+            number = whole_number(limit[3], _MOST + 1)
+            last = _MOST + 1 if number is None else number - (limit[2] == "<")
             if last <= limits.get(limit[1], -1) or last > _MOST:
                 expected = f"limits of {limit[1]} in ascending order, up to {_MOST}"
                 raise document.error(here, key, expected, "the first condition that holds wins")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from flitwork import _core
 from flitwork.candidates import OPERATION
-from flitwork.tune.rule import LIBRARY, Choice
+from flitwork.errors import ConfigError, did_you_mean
+from flitwork.mpi.native.settings import options_of
+from flitwork.tune.rule import LIBRARY, MOST_RANKS, Choice
 
 #: What rules can be written for.
 TARGETS = ("flitwork", "openmpi", "openmpi6", "mpich")
@@ -19,6 +21,14 @@ OPENMPI: Mapping[str, tuple[str, ...]] = {
 }
 #: MPICH's algorithms for all-to-alls that are not in place, in all its versions from 4.0 on.
 MPICH: Mapping[str, tuple[str, ...]] = {"alltoall": ("brucks", "pairwise", "scattered")}
+#: Most requests under way, a parameter of Open MPI's linear_sync.
+REQUESTS = "requests"
+#: The least and the most that a parameter of an algorithm may be, as the libraries read it.
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "radix": (2, 2**32 - 1),
+    "leaders": (1, 2**32 - 1),
+    REQUESTS: (0, MOST_RANKS),
+}
 #: Where ours are defined on all ranks and servers, in words of the table of collectives.
 _EVERYWHERE = "2 ranks or more"
 
@@ -90,6 +100,21 @@ def named(operation: str) -> tuple[str, ...]:
     """What measurements of ``operation`` may name: the library's own choice, ours, and those of the libraries."""
     theirs = (f"{family}:{name}" for family in ("openmpi", "mpich") for name in _known(family, operation))
     return (LIBRARY, *ours(), *theirs)
+
+
+def check_parameters(path: str, choice: Choice) -> None:
+    """Refuses a parameter that an algorithm does not have, has twice, or whose number is not allowed."""
+    known = [REQUESTS] if choice.algorithm == "openmpi:linear_sync" else options_of(choice.algorithm)
+    given = [name for name, _ in choice.parameters]
+    for name, value in choice.parameters:
+        if name not in known:
+            expected = f"parameters of {choice.algorithm}: {', '.join(known) or 'none'}"
+            raise ConfigError(path, choice, expected, did_you_mean(name, known) or f"leave {name}={value} out")
+        if given.count(name) > 1:
+            raise ConfigError(path, choice, f"{name} once", "leave the other one out")
+        least, most = LIMITS[name]
+        if not least <= value <= most:
+            raise ConfigError(path, choice, f"{name}=NUMBER, from {least} to {most}")
 
 
 def ours() -> dict[str, bool]:

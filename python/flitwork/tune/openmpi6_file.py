@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from flitwork.errors import did_you_mean
-from flitwork.tune.names import OPENMPI
-from flitwork.tune.openmpi_file import COLLECTIVES, REQUESTS, in_sums, segments, vector_bytes
+from flitwork.tune.names import OPENMPI, REQUESTS
+from flitwork.tune.openmpi_file import COLLECTIVES, in_sums, segments, vector_bytes
 from flitwork.tune.places import Located, Path, located
-from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, Span, row
+from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, MOST_RANKS, Asked, Choice, Rule, Selected, Span, no_rules, row
 
 _TOP = ("$schema", "rule_file_version", "module", "collectives")
 _COMMUNICATOR = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
@@ -42,6 +42,8 @@ def write(rules: Sequence[Rule], comment: str = "") -> str:
                 ],
             }
             collectives.setdefault(operation, []).append(communicator)
+    if not collectives:
+        raise no_rules("rules", "their ranges of ranks have no message size in common")
     document = {"rule_file_version": _VERSION, "module": "tuned", "collectives": collectives}
     return json.dumps(document, indent=2) + "\n"
 
@@ -210,6 +212,9 @@ def _span(document: Located, path: Path, name: str, table: Mapping[str, Any]) ->
             value = None
         if not (_is_whole(value) or (value is None and key.endswith("max"))):
             raise document.error((*path, key), table.get(key), "a whole number, or inf at the upper end")
+        if name == "comm_size" and value is not None and value > MOST_RANKS:
+            hint = "" if key.endswith("min") else "leave it out where there is no limit"
+            raise document.error((*path, key), value, f"a whole number, from 0 to {MOST_RANKS}", hint)
         ends.append(value)
     low, high = ends
     if high is not None and low is not None and high < low:

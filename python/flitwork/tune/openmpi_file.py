@@ -16,8 +16,20 @@ from typing import Any
 
 from flitwork.errors import ConfigError
 from flitwork.measurements.text import Place, Word, all_words
-from flitwork.tune.names import OPENMPI
-from flitwork.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, Span, row
+from flitwork.table_file import short
+from flitwork.tune.names import OPENMPI, REQUESTS
+from flitwork.tune.rule import (
+    EXTRAPOLATED,
+    LIBRARY,
+    MOST_RANKS,
+    Asked,
+    Choice,
+    Rule,
+    Selected,
+    Span,
+    row,
+    whole_number,
+)
 
 #: The collectives by their numbers.
 COLLECTIVES = (
@@ -27,8 +39,9 @@ COLLECTIVES = (
 )
 _MARK = re.compile(rf"#.*, {EXTRAPOLATED}\s*$")
 _VERSION = re.compile(r"rule-file-version-(\d+)")
-#: Most requests under way, a parameter of linear_sync.
-REQUESTS = "requests"
+_VERSIONS = ("1", "2")
+#: Open MPI reads numbers into a long.
+_MOST = 2**63 - 1
 
 
 def vector_bytes(asked: Asked) -> int:
@@ -76,7 +89,7 @@ def segments(rules: Sequence[Rule], *, narrow: bool = False) -> list[tuple[Span,
     starts |= {rule.ranks.high + 1 for rule in rules if rule.ranks.high is not None}
     if narrow:
         starts |= {first for rule in rules if rule.bytes != Span() for first in _narrow(rule.ranks)}
-    ordered = sorted(starts)
+    ordered = sorted(start for start in starts if start <= MOST_RANKS)
     ends = [*(start - 1 for start in ordered[1:]), None]
     return [
         (Span(low, end), sorted((rule for rule in rules if low in rule.ranks), key=lambda rule: rule.bytes.low))
@@ -174,12 +187,12 @@ class _Reader:
     def file(self) -> OpenMpiFile:
         first = next(self.words, None)
         if first and (match := _VERSION.fullmatch(first.text)):
-            self.version = int(match[1])
             if (first.line, first.column) != (1, 1):
                 hint = "Open MPI takes it for numbers elsewhere"
                 raise self.place.error(first, first.text, "it at the very beginning of the file", hint)
-            if self.version not in (1, 2):
+            if match[1] not in _VERSIONS:
                 raise self.place.error(first, first.text, "rule-file-version-1 or rule-file-version-2")
+            self.version = int(match[1])
         elif first:
             self.ahead.append(first)
         rules: list[Rule] = []
@@ -196,12 +209,17 @@ class _Reader:
 
     def collective(self, operation: str) -> Iterator[Rule]:
         sizes: list[tuple[int, list[tuple[int, Choice, int]]]] = []
-        for _ in range(self.number(f"the number of communicator sizes of {operation}")):
-            ranks = self.number("a communicator size")
+        count = self.number(f"the number of communicator sizes of {operation}")
+        if count == 0:
+            hint = f"leave {operation} out of the file, and count one collective less"
+            raise self.wrong(f"the number of communicator sizes of {operation}, at least 1", hint)
+        for _ in range(count):
+            ranks = self.number("a communicator size", most=MOST_RANKS)
             if sizes and ranks <= sizes[-1][0]:
                 raise self.wrong(f"communicator sizes in ascending order, more than {sizes[-1][0]}")
             sizes.append((ranks, [*self.messages(operation)]))
-        sizes = [(0, sizes[0][1]), *sizes[1:]] if sizes else []
+        # Smaller communicators take the rules of the smallest size.
+        sizes = [(0, sizes[0][1]), *sizes[1:]]
         for (ranks, found), above in zip(sizes, [*(one[0] for one in sizes[1:]), None], strict=True):
             ends = [*(low - 1 for low, _, _ in found[1:]), *([None] if found else [])]
             for (low, choice, line), end in zip(found, ends, strict=True):
@@ -237,12 +255,13 @@ class _Reader:
         self.last = word
         expected = what if most is None else f"{what}, from 0 to {most}"
         if not word.text.isdecimal() or not word.text.isascii():
-            raise self.place.error(word, word.text, f"{expected}: a whole number")
+            raise self.wrong(f"{expected}: a whole number")
         if len(word.text) > 1 and word.text.startswith("0"):
             raise self.wrong(f"{expected} without a leading 0", "Open MPI reads such a number as octal")
-        if most is not None and int(word.text) > most:
-            raise self.wrong(expected)
-        return int(word.text)
+        number = whole_number(word.text, _MOST if most is None else most)
+        if number is None:
+            raise self.wrong(expected if most is not None else f"{what}, from 0 to {_MOST}")
+        return number
 
     def wrong(self, expected: str, hint: str = "") -> ConfigError:
-        return self.place.error(self.last, self.last.text, expected, hint)
+        return self.place.error(self.last, short(self.last.text), expected, hint)

@@ -6,12 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from flitwork.errors import ConfigError
+
 #: The operations that rules are written for, by their names in MPI.
 OPERATIONS = ("alltoall", "alltoallv", "alltoallw")
 #: The algorithm of measurements of what the MPI library chooses itself.
 LIBRARY = "library"
+#: Most ranks of a communicator: MPI counts them in an int.
+MOST_RANKS = 2**31 - 1
+#: Most bytes of a message in a file: libraries read 64 bits.
+MOST_BYTES = 2**64 - 1
 #: What marks a rule in a file that is for sizes beyond those that were measured.
 EXTRAPOLATED = "extrapolated"
+
+
+def whole_number(text: str, most: int = MOST_BYTES) -> int | None:
+    """The number that a text of decimal digits is; ``None`` if it is something else, or above ``most``."""
+    # Python refuses to convert texts of some thousand digits; none of them is a number that is allowed.
+    if not (text.isascii() and text.isdecimal()) or len(text.lstrip("0")) > len(str(most)):
+        return None
+    number = int(text.lstrip("0") or "0")
+    return number if number <= most else None
 
 
 @dataclass(frozen=True, order=True)
@@ -66,8 +81,13 @@ class Choice:
     def read(cls, text: str) -> Choice:
         """What :meth:`__str__` writes; ValueError where a parameter is no ``name=number``."""
         algorithm, *told = text.split()
-        pairs = (word.partition("=")[::2] for word in told)
-        return cls(algorithm, tuple((name, int(value)) for name, value in pairs))
+        parameters = []
+        for name, _, value in (word.partition("=") for word in told):
+            number = whole_number(value)
+            if not name or number is None:
+                raise ValueError(f"{name}={value}")
+            parameters.append((name, number))
+        return cls(algorithm, tuple(parameters))
 
     def __str__(self) -> str:
         return " ".join([self.algorithm, *(f"{name}={value}" for name, value in self.parameters)])
@@ -152,6 +172,11 @@ class Selected:
     line: int
     why: str
     extrapolated: bool = False
+
+
+def no_rules(path: str, hint: str) -> ConfigError:
+    """The error for a file of rules that has none."""
+    return ConfigError(path, "no rules", "at least one rule", hint)
 
 
 class TuningFile(Protocol):

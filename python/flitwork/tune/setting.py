@@ -11,7 +11,7 @@ from pathlib import Path
 from flitwork.candidates import TRIED
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.mpi.native.settings import options_of
-from flitwork.tune.names import MPICH, OPENMPI, ours
+from flitwork.tune.names import MPICH, OPENMPI, check_parameters, ours
 from flitwork.tune.rule import LIBRARY, Choice
 from flitwork.tune.session import BenchError, Session
 
@@ -116,10 +116,7 @@ class Setting:
             raise ConfigError(
                 "algorithms", name, f"one of {', '.join(known)}", "ours need libflitwork_mpi.so: --library"
             )
-        for parameter, _ in choice.parameters:
-            if parameter not in options_of(choice.algorithm):
-                expected = f"parameters of {choice.algorithm}: {', '.join(options_of(choice.algorithm)) or 'none'}"
-                raise ConfigError("algorithms", name, expected)
+        check_parameters("algorithms", choice)
 
     def environment(self, operation: str, algorithm: str) -> dict[str, str] | None:
         """What tells the ranks to take an algorithm; ``None`` if there is none for this operation."""

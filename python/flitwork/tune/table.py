@@ -9,12 +9,15 @@ from typing import Any
 from flitwork.errors import ConfigError, did_you_mean
 from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
-from flitwork.tune.names import named
+from flitwork.table_file import shown_cell
+from flitwork.tune.names import check_parameters, named
 from flitwork.tune.openmpi_file import COLLECTIVES
-from flitwork.tune.rule import OPERATIONS, Choice
+from flitwork.tune.rule import MOST_RANKS, OPERATIONS, Choice
 
 _NUMBERS = ("bytes", "ranks", "ranks_per_server", "seconds", "low", "high", "repetitions")
 _LEAST = {"bytes": 0, "ranks": 1, "ranks_per_server": 1, "repetitions": 0}
+#: By how much an end of an interval may lie on the wrong side of its time: tables are stored with fewer digits.
+_ROUNDED = 1e-6
 _MAY_MISS: Mapping[str, Any] = {
     "low": float("nan"),
     "high": float("nan"),
@@ -59,6 +62,14 @@ def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
         except (ValueError, IndexError):
             expected = "a name, and parameters as name=number"
             raise ConfigError(f"{file}: row {number}: algorithm", name, expected, "bruck radix=4") from None
+    _check_ranks(table, file)
+    # Columns of Parquet files may hold decimal numbers, and None for what is not known.
+    times: dict[str, Any] = {
+        name: [float("nan") if pd.isna(value) else float(value) for value in table[name]]
+        for name in ("seconds", "low", "high")
+    }
+    table = table.assign(**times)
+    _check_intervals(table, file)
     _check_names(table, file)
     words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
     truth = [words.get(str(value).lower()) for value in table["verified"]]
@@ -72,14 +83,48 @@ def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:
     return table.assign(**{**text, "verified": truth}).astype(whole)
 
 
+def _check_ranks(table: pd.DataFrame, file: str) -> None:
+    """Refuses numbers of ranks that no communicator has."""
+    for name in ("ranks", "ranks_per_server"):
+        for number, ranks in enumerate(table[name], 1):
+            if ranks > MOST_RANKS:
+                expected = f"a whole number, at least 1 and at most {MOST_RANKS}"
+                raise ConfigError(f"{file}: row {number}: {name}", ranks, expected, "MPI counts ranks in an int")
+
+
+def _check_intervals(table: pd.DataFrame, file: str) -> None:
+    """Refuses intervals that do not contain their time."""
+    for number, (low, seconds, high) in enumerate(zip(table["low"], table["seconds"], table["high"], strict=True), 1):
+        for name, end, where in (("low", low, "at most"), ("high", high, "at least")):
+            beyond = low - seconds if name == "low" else seconds - high
+            # An end that is not known is NaN, which no comparison holds for.
+            if beyond > _ROUNDED * seconds:
+                expected = f"a number, {where} that of seconds, {seconds:g}"
+                raise ConfigError(f"{file}: row {number}: {name}", end, expected, "low <= seconds <= high")
+
+
 def _check_names(table: pd.DataFrame, file: str) -> None:
-    """Refuses misspelt names: such rows would never become a rule. Rows of other operations may stand there."""
+    """Refuses rows that would never become a rule, or one that no reader accepts: misspelt names, wrong parameters.
+
+    Rows of other operations may stand there.
+    """
+    right: set[tuple[str, str]] = set()
     for number, (operation, algorithm) in enumerate(zip(table["operation"], table["algorithm"], strict=True), 1):
         place = f"{file}: row {number}"
+        if not isinstance(operation, str) or not operation.strip():
+            expected = "the name of an operation"
+            raise ConfigError(f"{place}: operation", shown_cell(operation), expected, ", ".join(OPERATIONS))
         if operation in OPERATIONS:
-            name, known = str(algorithm).split()[0], named(str(operation))
-            if name not in known:
-                expected = f"one of {', '.join(known)}"
-                raise ConfigError(f"{place}: algorithm", name, expected, did_you_mean(name, known))
-        elif operation not in COLLECTIVES and (hint := did_you_mean(str(operation), OPERATIONS)):
+            if (operation, str(algorithm)) not in right:
+                _check_algorithm(f"{place}: algorithm", operation, Choice.read(str(algorithm)))
+                right.add((operation, str(algorithm)))
+        elif operation not in COLLECTIVES and (hint := did_you_mean(operation, OPERATIONS)):
             raise ConfigError(f"{place}: operation", operation, "the name of an operation", hint)
+
+
+def _check_algorithm(path: str, operation: str, choice: Choice) -> None:
+    known = named(operation)
+    if choice.algorithm not in known:
+        hint = did_you_mean(choice.algorithm, known)
+        raise ConfigError(path, choice.algorithm, f"one of {', '.join(known)}", hint)
+    check_parameters(path, choice)

@@ -12,8 +12,9 @@ use std::ops::Range;
 /// Confidence of the intervals of a run with a fixed measurement.
 const CONFIDENCE: f64 = 0.95;
 /// A run with a fixed measurement goes on until it is clear whether the network carries the load, but not for longer than this many times
-/// warm-up and measurement.
+/// warm-up and measurement, or than so many packets take on a channel (with bursts: as many times more).
 const LONGEST: u64 = 16;
+const LONGEST_PACKETS: f64 = 2_000.0;
 /// The verdict is looked at again when this share of the time since the beginning of the measurement has passed.
 const AGAIN: u64 = 8;
 
@@ -228,7 +229,8 @@ impl Phases {
 
     /// A fixed measurement is over: whether the network carries the load, or when to look again.
     fn judge_fixed(&mut self, now: Snapshot, view: &View) {
-        let longest = self.window.end.saturating_mul(LONGEST);
+        let of_packets = LONGEST_PACKETS * self.expected.flits * self.expected.dispersion.max(1.0);
+        let longest = self.window.end.saturating_mul(LONGEST).max(of_packets as u64);
         self.verdict = match self.judge(&now, view) {
             Verdict::Carries => Some(Status::Complete),
             Verdict::Saturated => Some(Status::Saturated),
@@ -246,6 +248,7 @@ impl Phases {
         let expected = &self.expected;
         let routers = view.flit_hops as f64 / (view.taken as f64 * expected.flits).max(1.0);
         judge(&Evidence {
+            cycles: now.cycle as f64,
             created,
             growth,
             under_way: (view.taken - view.totals.packets) as f64,

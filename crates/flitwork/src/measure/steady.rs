@@ -28,8 +28,8 @@ pub struct SteadySpec {
     /// Fewest cycles of measurement [cycles]; four times as many where the network is saturated, as it may take long to
     /// collapse. Default: 10000.
     pub min_measurement_cycles: u64,
-    /// Most cycles of warm-up and measurement together, at most half of them warm-up [cycles]; then the run ends as
-    /// `saturated` or `not_converged`; at least 1000. Default: 200000.
+    /// Most cycles of warm-up and measurement together, at most half of them warm-up [cycles], at least 1000. A run that ends there
+    /// knows its mean less well than was asked. Default: 200000.
     #[schemars(range(min = 1000))]
     pub max_cycles: u64,
 }
@@ -218,9 +218,10 @@ impl Steady {
             }
             Verdict::Open => over.then_some(Status::NotConverged),
             Verdict::Carries => {
-                let known = known(latency_of_packets);
-                let converged = known && !self.forced;
-                (over || known).then_some(if converged { Status::Complete } else { Status::NotConverged })
+                // How well the mean is known its interval says, as in a fixed measurement.
+                let is_stationary = !self.forced;
+                let status = if is_stationary { Status::Complete } else { Status::NotConverged };
+                (over || known(latency_of_packets)).then_some(status)
             }
         };
         let later = (now.cycle + (measured / 4).max(1)).min(options.max_cycles).max(now.cycle + 1);

@@ -139,6 +139,8 @@ def _read_rank(file: Path) -> RankTrace | None:
     data = np.frombuffer(gate.read_bytes(file, "trace", "records of a rank", per_byte=_PER_BYTE), dtype=np.uint8)
     if not data.any():
         return None
+    if len(data) < EVENT.itemsize:
+        raise _damaged(file, f"its first record has {len(data)} of {EVENT.itemsize} bytes")
     first = EVENT.itemsize - EVENT["check"].itemsize
     start = np.frombuffer(data[:first].tobytes().ljust(EVENT.itemsize, b"\0"), dtype=EVENT)[0]
     if start["what"] != KINDS["START"] or start["bytes"] != FORMAT:
@@ -176,7 +178,7 @@ def _damaged(file: Path, why: str) -> ConfigError:
 
 def _checked(events: NDArray[Any], ends: NDArray[np.int64], lists: NDArray[np.int64]) -> int:
     """How many records, from the first one on, have the right checksum: that of ``mpi/record/trace.c``."""
-    words = np.ascontiguousarray(events).view(np.uint64).reshape(len(events), -1)
+    words = np.ascontiguousarray(events).view(np.uint64).reshape(len(events), EVENT.itemsize // 8)
     found = np.arange(1, len(events) + 1, dtype=np.uint64)
     for word in words.T[:-1]:
         found = _mixed(found + word)

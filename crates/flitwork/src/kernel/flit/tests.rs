@@ -359,8 +359,8 @@ fn at_the_destination_the_port_and_its_vcs_are_told_apart() {
     assert!(port > 500 && vc > 500, "{port} {vc}");
 }
 
-/// If this fails, the same plan gives another result than before: raise `MODEL_REVISION` in `plan/mod.rs`, say so in the change
-/// log, and write the new digests here.
+/// If this fails, the same plan gives another result than before: raise `OPEN_LOOP_REVISION` in `plan/mod.rs`, and `MODEL_REVISION` unless it
+/// is only that open loops end elsewhere; say so in the change log, and write the new digests here.
 #[test]
 fn digests_are_those_of_this_model_revision() {
     let digests: Vec<String> = networks()
@@ -371,14 +371,14 @@ fn digests_are_those_of_this_model_revision() {
 }
 
 const GOLDEN: [&str; 8] = [
-    "0905366c2ea7dcb0",
-    "a65a37e14e5d1afb",
-    "71436bd5280518ec",
-    "75f049ccfa2506e2",
-    "8c9f36fba7af724f",
-    "6f9946f2c5925fb4",
-    "948dd28985d0894b",
-    "ce59bb66710ae835",
+    "7e0a1e7cc25b8804",
+    "f67386b229e4eb71",
+    "06a9620efbe80800",
+    "d16e309f245fdbd4",
+    "7d4f137edc8a9cd2",
+    "4aa022a90e3c93b3",
+    "158a66a24632b9ad",
+    "f33e8098840cdd36",
 ];
 
 /// Plans estimate memory from a table of sizes, because they are made before, and without, a kernel.
