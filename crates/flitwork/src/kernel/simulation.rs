@@ -378,8 +378,10 @@ impl Simulation {
             Some(hosts) => hosts.next_compute_end(),
             None => None,
         };
-        // An open loop ends behind the last cycle of its measurement, whether or not something happens there.
-        let end = self.networks[0].nics.is_open_loop().then(|| self.phases.window().end - 1).filter(|&end| end > now);
+        // An open loop ends behind the last cycle of its measurement, whether or not something happens there; or it pauses, to become longer.
+        let last = self.phases.window().end - 1;
+        let end = if now == last && self.phases.is_open() { last + 1 } else { last };
+        let end = Some(end).filter(|&end| end > now && self.networks[0].nics.is_open_loop());
         let next = nics.chain(ranks).chain(event).chain(end).min()?;
         let observed = self.networks.iter().map(|n| n.network.next_observation(now));
         let start = (now < self.limits.start).then_some(self.limits.start);
