@@ -134,7 +134,9 @@ def test_runs_in_which_nothing_arrives(cli: Cli, tmp_path: Path, more: tuple[str
 def test_the_least_networks_and_phases(cli: Cli, tmp_path: Path, more: tuple[str, ...]) -> None:
     (tmp_path / "mesh.cfg").write_text(SMALL)
     done = cli("booksim", "mesh.cfg", *more)
-    assert done.returncode == 0 and not done.stderr, done.stderr
+    # A run of a few cycles cannot tell whether anything grows.
+    notes = 1 if more == ("sample_period=1",) else 0
+    assert done.returncode == 0 and done.stderr.count("\n") == done.stderr.count("not_converged") == notes, done.stderr
     (hops,) = re.findall(r"^Hops average = (\S+) ", done.stdout, re.MULTILINE)
     assert (float(hops) == 1) is ("k=1" in more)
 
