@@ -84,8 +84,8 @@ const SHORT: f64 = 0.5;
 const NEARLY_ALONE: f64 = 2.0;
 /// So many packets on a busy channel are enough for that: with a tenth of a channel too much, chance would have to draw a sixth less.
 const FEW: f64 = 300.0;
-/// Elsewhere a run is long enough to tell if there was time for so many packets on a busy channel, the load that was drawn is known to this share, and if the network holds at most this share of
-/// the packets: it fills before source queues grow.
+/// Elsewhere a run is long enough to tell if a busy channel had time for so many packets, the load that was drawn is known to this share, and
+/// the network holds at most this share of the packets: it fills before source queues grow.
 const ENOUGH: f64 = 600.0;
 const KNOWN: f64 = 0.03;
 const HELD: f64 = 0.02;
