@@ -38,9 +38,10 @@ _CONTENTS: tuple[tuple[str, str, str], ...] = (
 )
 #: Formats that many tools have: a text may look like one of them by chance.
 GENERAL = ("a JSON file", "a YAML file", "a configuration of BookSim", "a GOAL program", "a table")
+PARQUET = "a Parquet file"
 #: What a file is by its first bytes.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"PAR1", "a Parquet file", _TABLE),
+    (b"PAR1", PARQUET, _TABLE),
     (b"\x93NUMPY", "an array of NumPy", _TABLE),
     (b"PK\x03\x04", "a ZIP archive", "unpack it"),
     (b"\x1f\x8b", "compressed with gzip", "unpack it"),
@@ -69,7 +70,7 @@ _ENDINGS: dict[str, tuple[str, str]] = {
     ".goal": ("a GOAL program", _GOAL),
     ".cfg": ("a configuration of another tool", _BOOKSIM),
     ".csv": ("a table", _TABLE),
-    ".parquet": ("a Parquet file", _TABLE),
+    ".parquet": (PARQUET, _TABLE),
     ".npy": ("an array of NumPy", _TABLE),
     ".py": ("a Python program", "python FILE, or flitwork mpi simulate FILE for mpi4py"),
 }

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from flitwork import _core
 from flitwork.errors import ResultFileError
 from flitwork.files import write_atomically
+from flitwork.formats import PARQUET, format_of
 from flitwork.gate import because
 from flitwork.libraries import pa, pq
 
@@ -106,6 +107,9 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
     except ResultFileError:
         raise
     except Exception as error:
+        name, hint = format_of(path)
+        if name and name != PARQUET:
+            raise ResultFileError(f"{path}: is no stored result but {name}; {hint}") from None
         raise ResultFileError(
             f"{path}: cannot be read as a result ({because(error)}); if flitwork wrote it, delete it and run again"
         ) from None

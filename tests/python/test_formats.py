@@ -56,6 +56,15 @@ def test_what_flitwork_reads_is_said_by_its_own_readers(tmp_path: Path) -> None:
     assert format_of(tmp_path / "missing") == ("", "")
 
 
+def test_a_file_of_another_tool_is_no_damaged_result(tmp_path: Path) -> None:
+    (tmp_path / "platform.xml").write_text("<?xml version='1.0'?>\n<platform version='4.1'/>\n")
+    with pytest.raises(fw.ResultFileError, match=r"platform\.xml: is no stored result but a platform of SimGrid"):
+        fw.load(tmp_path / "platform.xml")
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1\0\0")
+    with pytest.raises(fw.ResultFileError, match="delete it and run again"):
+        fw.load(tmp_path / "cut.parquet")
+
+
 NOISE = "warning: no version information available (required by /usr/lib64/libcxi.so.1)\n\n[node1:7] loading\n"
 OSU = "# OSU MPI All-to-All Personalized Exchange Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
 

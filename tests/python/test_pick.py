@@ -180,3 +180,8 @@ def test_the_command_refuses(cli: Cli, tmp_path: Path) -> None:
     ):
         out = cli("pick", *arguments)
         assert out.returncode == 2 and said in out.stderr, out.stderr
+
+
+def test_an_operation_is_no_file(cli: Cli) -> None:
+    done = cli("pick", "alltoallv", "--size", "4", "--message-bytes", "16")
+    assert done.returncode == 2 and "NETWORK = alltoallv" in done.stderr and "--operation" in done.stderr

@@ -126,6 +126,9 @@ def _contest(
 ) -> Contest:
     told = {"--topology": topology, "--size": size, "--mesh": mesh or None, "--wrap": wrap}
     beside = next((option for option, value in told.items() if value is not None), None)
+    if machine is not None and not machine.exists():
+        expected = "a file that describes a network or a machine"
+        raise ConfigError("NETWORK", machine, expected, "check its name; an operation is named by --operation")
     if machine is not None and beside:
         raise ConfigError(beside, told[beside], f"no {beside} beside a file", f"{machine} says the topology")
     table = None if machine is not None else network_table(size, mesh, wrap, topology)
