@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from flitwork import _core
 from flitwork.errors import ConfigError, ScheduleError, did_you_mean
 from flitwork.libraries import np, pd
-from flitwork.table_file import check_size, header_of, names_once, read_csv, read_parquet, short, shown_cell
+from flitwork.table_file import as_numbers, check_size, header_of, names_once, read_csv, read_parquet, short, shown_cell
 
 #: What an operation is, in the order in which the simulator counts them.
 KINDS = ("send", "receive", "compute", "wait")
@@ -117,7 +117,7 @@ class _Rows:
         if name not in self.frame:
             return np.full(len(self.frame), 0 if empty is None else empty, dtype=np.int64)
         column = self.frame[name]
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = as_numbers(column).to_numpy(dtype=np.float64, na_value=np.nan)
         missing = column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy()
         with np.errstate(invalid="ignore"):
             wrong = ~(numbers == np.floor(numbers)) | (numbers < least) | (numbers > most)

@@ -13,6 +13,8 @@ from flitwork.errors import ConfigError, did_you_mean
 from flitwork.libraries import np, pd, pq
 
 _SHORT = 60
+#: More digits than a floating-point number can have.
+_MOST_DIGITS = 300
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -68,8 +70,16 @@ def _read(file: Path, **options: Any) -> pd.DataFrame:
 
 def _numbers_where_possible(column: pd.Series[Any]) -> pd.Series[Any]:
     """Pandas leaves a whole column as text because of one cell: its numbers as numbers, that cell as it stands."""
-    numbers = pd.to_numeric(column, errors="coerce")
-    return numbers.astype(object).where(numbers.notna(), column.astype(object))
+    numbers = as_numbers(column)
+    return numbers.astype(object).where(numbers.notna() | column.isna(), column.astype(str))
+
+
+def as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The numbers of a column; NaN for what is none, or has hundreds of digits."""
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:
+        return pd.to_numeric(column.where(column.astype(str).str.len() <= _MOST_DIGITS), errors="coerce")
 
 
 def first_wrong(column: Any) -> int | None:

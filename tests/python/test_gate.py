@@ -200,6 +200,18 @@ def test_closed_streams_change_nothing_else(closed: str, tmp_path: Path) -> None
     assert wrong.returncode == 2
 
 
+def test_a_number_of_hundreds_of_digits_is_none(tmp_path: Path) -> None:
+    long = "9" * 400
+    (tmp_path / "destinations.csv").write_text(f"1\n{long}\n3\n0\n")
+    (tmp_path / "sends.csv").write_text(f"rank,operation,peer,flits\n0,send,1,{long}\n1,recv,0,5\n")
+    for words in (
+        ["permutation", "--size", "2x2", "--load", "0.1", "--set", "file=destinations.csv"],
+        ["schedule", "--size", "2x2", "--set", "file=sends.csv"],
+    ):
+        done = subprocess.run([*COMMAND, "simulate", *words], capture_output=True, text=True, cwd=tmp_path, env=_environment(), check=False)  # fmt: skip
+        assert done.returncode == 2 and "Traceback" not in done.stderr and ".csv" in done.stderr, done.stderr
+
+
 def test_many_interrupts_are_one(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(SLOW_STUDY)
     command = [*COMMAND, "run", "study.toml", "--out", "out", "--jobs", "1"]
