@@ -142,10 +142,9 @@ def run_case(
             result = fw.simulate(case.network, case.at(load), seed=seed, **how)
         except fw.ConfigError:
             continue  # No terminal can create so much.
-        status = result.status
-        found[side, status] += 1
+        found[side, result.status] += 1
         found[side, "longer"] += result.completion_cycles > 1.5 * (result.warmup_cycles + result.measurement_cycles)
-        if (status == "complete") != (side == "below"):
+        if (result.status == "complete") != (side == "below"):
             latency = result.mean_packet_latency_cycles
             of = carried if side == "below" else most
             line = f"{side} {result.status}: load {load:.4f} of {of:.4f}, seed {seed}, {how}, {latency:.1f}"

@@ -344,8 +344,8 @@ class Simulation:
     def tally(self) -> dict[str, Any]:
         """What has been counted before this cycle, by name: numbers, and lists with an entry for each terminal."""
 
-    def stop(self) -> None:
-        """Ends the run before its current cycle, and with it the measurement."""
+    def stop(self, *, complete: bool = False) -> None:
+        """Ends the run before its current cycle, and with it the measurement; its workload may be ``complete``."""
 
     def extend(self, plan: Plan) -> None:
         """Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement."""

@@ -128,7 +128,7 @@ class Simulation:
     ) -> None:
         self._plan = _plan(network, workload, background, host, seed, run, options)
         self._running = _core.Simulation(self._plan)
-        self._seconds, self._complete = 0.0, False
+        self._seconds = 0.0
 
     @property
     def now(self) -> int:
@@ -221,14 +221,10 @@ class Simulation:
         ``complete``: the caller knows that nothing more can happen, although receives or messages are left that match
         nothing. The status of the result is ``complete`` then.
         """
-        self._running.stop()
-        self._complete = complete
+        self._running.stop(complete=complete)
 
     def result(self) -> Result:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
-        text, columns = self._running.finish()
-        values = json.loads(text)
-        if self._complete:
-            values["status"] = "complete"
+        values, columns = self._running.finish()
         bound = Bound.of(self._plan)
-        return Result(json.loads(self._plan.json), values, columns, bound, self._seconds, self._plan.tables)
+        return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds, self._plan.tables)

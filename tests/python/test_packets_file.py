@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from conftest import Cli
-from flitwork import packets_file
+from flitwork import _core, packets_file
 from flitwork.result import OF_A_PACKET, run_plan
 from flitwork.spec import plan_of, simulation
 
@@ -143,7 +143,7 @@ def test_without_a_file_nothing_goes_to_a_file() -> None:
 def test_a_full_disk_is_an_error_that_says_so(batch: int, cycles: int, tmp_path: Path) -> None:
     limited = f"""
 import resource, signal, flitwork as fw
-from flitwork import packets_file
+from flitwork import _core, packets_file
 packets_file.BATCH = {batch}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -251,3 +251,7 @@ def test_what_is_interrupted_leaves_a_file_that_can_be_read(
     table = pd.read_parquet(path)
     assert len(table) >= packets_file.BATCH and table["arrived_cycle"].notna().all()
     assert not table.duplicated(["src", "sequence"]).any()
+
+
+def test_what_programs_set_is_not_in_the_schema() -> None:
+    assert "to_file" not in _core.schema() and '"packets"' in _core.schema()

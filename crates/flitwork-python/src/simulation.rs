@@ -191,9 +191,10 @@ impl Simulation {
         Ok(of)
     }
 
-    /// Ends the run before its current cycle, and with it the measurement.
-    fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(|simulation| simulation.stop().map_err(|e| errors::to_python(py, &e)))
+    /// Ends the run before its current cycle, and with it the measurement; its workload may be `complete`.
+    #[pyo3(signature = (*, complete = false))]
+    fn stop(&self, py: Python<'_>, complete: bool) -> PyResult<()> {
+        self.with(|simulation| simulation.stop(complete).map_err(|e| errors::to_python(py, &e)))
     }
 
     /// Goes on as a simulation of a plan that measures longer; it must be at the end of its measurement.

@@ -10,7 +10,7 @@ import typer
 
 from flitwork import _core
 from flitwork.cli.options import AsJson, components
-from flitwork.cli.output import guarded, note, print_json, print_quantities, print_table, say
+from flitwork.cli.output import guarded, print_json, print_result, print_table, say
 from flitwork.columns import RESULT_COLUMNS, Column
 from flitwork.result import Result
 from flitwork.studies import published
@@ -93,9 +93,7 @@ def show(
         print_json({"plan": result.plan, "summary": result.row})
         return
     say(repr(result).strip("<>"))
-    print_quantities(result.row)
-    if result.precision_note:
-        note(f"[yellow]note[/]: {result.precision_note}")
+    print_result(result)
 
 
 def _runs(column: Column) -> str:

@@ -33,7 +33,7 @@ from flitwork.cli.options import (
     components,
     is_study,
 )
-from flitwork.cli.output import escape, guarded, note, print_json, print_quantities, print_table, say
+from flitwork.cli.output import escape, guarded, print_json, print_result, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import default_folder, network_table, one_simulation, topology_name
 from flitwork.columns import OF_THE_NETWORK
@@ -139,9 +139,7 @@ def _save(result: Result, path: Path) -> StorageError | None:
 def _show_result(result: Result) -> None:
     row = result.row
     say(f"[bold]{row['workload']}[/] on [bold]{row['topology']} {row['size']}[/]: {row['status']}")
-    print_quantities(row, skip=OF_THE_NETWORK)
-    if result.precision_note:
-        note(f"[yellow]note[/]: {result.precision_note}")
+    print_result(result, skip=OF_THE_NETWORK)
 
 
 @guarded

@@ -23,6 +23,8 @@ from flitwork.files import AGAIN, NO_ROOM
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from flitwork.result import Result
+
 OK = 0
 CLAIM_FAILED = 1
 USAGE = 2
@@ -110,6 +112,13 @@ def print_quantities(row: Mapping[str, Any], skip: Sequence[str] = ()) -> None:
     print_table(("quantity", "value"), [(k, v) for k, v in shown.items() if v is not None and k not in skip])
     if saturated:
         note("[yellow]note[/]: the network is saturated: latencies grow with the length of the run, so none is shown")
+
+
+def print_result(result: Result, skip: Sequence[str] = ()) -> None:
+    """The columns of a result, one a line, and what has to be said of them."""
+    print_quantities(result.row, skip)
+    if result.precision_note:
+        note(f"[yellow]note[/]: {result.precision_note}")
 
 
 def cell(value: object) -> str:

@@ -398,7 +398,7 @@ impl Simulation {
         let view = View {
             totals: totals(parts),
             taken: parts.iter().map(|part| part.log.workload.taken).sum(),
-            flit_hops: parts.iter().map(Attached::flit_hops).sum(),
+            hops: &|| parts.iter().map(|part| part.log.workload.hops()).fold((0, 0), |(h, n), (a, b)| (h + a, n + b)),
             untaken_before: &|cycle| parts.iter().map(|part| part.nics.untaken(0..cycle).0.packets).sum(),
             channel_flits: &|before, flits| parts.iter().for_each(|part| part.network.channel_flits(before, flits)),
             oldest: &|before, tell| parts.iter().for_each(|part| part.nics.oldest_untaken(before, tell)),

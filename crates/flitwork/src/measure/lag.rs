@@ -85,8 +85,7 @@ impl Lags {
         for (terminal, &sum) in self.ages.iter().enumerate() {
             let age = sum as f64 / cycles;
             if age / passed > found.share {
-                (found.share, found.packets) = (age / passed, age / expected.gap_of(terminal));
-                found.cycles = age;
+                found = Lag { share: age / passed, cycles: age, packets: age / expected.gap_of(terminal), ..found };
             }
         }
         found

@@ -127,9 +127,15 @@ impl TrafficLog {
         self.measured_hops += more.measured_hops;
     }
 
+    /// Channels on the routes of the measured packets that have arrived, and how many these are.
+    pub fn hops(&self) -> (u64, u64) {
+        (self.measured_hops, self.measured_arrived)
+    }
+
     /// Mean channels on the route of a measured packet, if there was one.
     pub fn mean_hops(&self) -> Option<f64> {
-        (self.measured_arrived > 0).then(|| self.measured_hops as f64 / self.measured_arrived as f64)
+        let (hops, packets) = self.hops();
+        (packets > 0).then(|| hops as f64 / packets as f64)
     }
 
     /// What arrived by window, up to cycle `end`, where that was asked for.

@@ -23,8 +23,8 @@ pub(crate) struct View<'a> {
     pub totals: Totals,
     /// Packets that injection ports have taken.
     pub taken: u64,
-    /// Flits that have left a buffer of a router.
-    pub flit_hops: u64,
+    /// Channels on the routes of the measured packets that have arrived, and how many these are.
+    pub hops: &'a dyn Fn() -> (u64, u64),
     /// Packets created before some cycle that no injection port has taken.
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
@@ -246,7 +246,8 @@ impl Phases {
         self.lags.look(now.cycle, view.oldest);
         let (created, growth) = now.created_and_growth_since(begin);
         let expected = &self.expected;
-        let routers = view.flit_hops as f64 / (view.taken as f64 * expected.flits).max(1.0);
+        let (hops, packets) = (view.hops)();
+        let routers = 1.0 + hops as f64 / (packets as f64).max(1.0);
         judge(&Evidence {
             cycles: now.cycle as f64,
             created,

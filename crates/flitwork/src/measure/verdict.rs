@@ -65,7 +65,7 @@ pub(crate) enum Verdict {
     Open,
 }
 
-/// Growth of all source queues together: at most so much of what is created, or within so many standard deviations of it, is no growth.
+/// Growth of all source queues together: at most so much of what is created is none. More is certain beyond so many standard deviations.
 const GROWTH: f64 = 0.01;
 const GROWTH_SURE: f64 = 4.0;
 /// A sender that lags behind by this share of the time starves; it keeps up if it lags by at most the smaller share.

@@ -8,7 +8,27 @@ use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-/// The schema of a specification.
+/// What marks a field that programs set, and users do not.
+const INTERNAL: &str = "x-internal";
+
+/// The schema as users see it.
+pub(super) fn public_schema() -> Value {
+    fn publish(node: &mut Value) {
+        if let Some(fields) = node.get_mut("properties").and_then(Value::as_object_mut) {
+            fields.retain(|_, field| field.get(INTERNAL).is_none());
+        }
+        match node {
+            Value::Object(inner) => inner.values_mut().for_each(publish),
+            Value::Array(inner) => inner.iter_mut().for_each(publish),
+            _ => {}
+        }
+    }
+    let mut public = schema().clone();
+    publish(&mut public);
+    public
+}
+
+/// The schema of a specification, with its internal fields.
 pub(super) fn schema() -> &'static Value {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         let mut schema = schemars::schema_for!(SimulationSpec).to_value();
@@ -31,15 +51,13 @@ pub(super) fn check_shape(root: &Value) -> Result<()> {
     })
 }
 
-/// Tables and fields of theirs that are set by programs, not by users: they are marked `schemars(skip)`.
-const NOT_IN_THE_SCHEMA: [(&str, &str); 1] = [("run.record", "to_file")];
-
 fn check_fields(table: &'static Value, value: &Value, given: &Map<String, Value>, path: &str) -> Result<()> {
     let Some(fields) = fields_of(table, value) else { return Ok(()) };
-    let known =
-        |name: &String| fields.iter().any(|(field, _)| field == &name) || NOT_IN_THE_SCHEMA.contains(&(path, name));
-    let Some((name, inner)) = given.iter().find(|(name, _)| !known(name)) else { return Ok(()) };
-    let own = fields.iter().filter(|(field, node)| *field != "kind" && node.get(physical::fields::BASE).is_none());
+    let Some((name, inner)) = given.iter().find(|(name, _)| !fields.iter().any(|(field, _)| field == name)) else {
+        return Ok(());
+    };
+    let hidden = |node: &Value| node.get(physical::fields::BASE).is_some() || node.get(INTERNAL).is_some();
+    let own = fields.iter().filter(|(field, node)| *field != "kind" && !hidden(node));
     let names: Vec<String> = own.map(|(field, _)| (*field).clone()).collect();
     let at = if path.is_empty() { shown_key(name) } else { format!("{path}.{}", shown_key(name)) };
     Err(unknown_field(&at, name, inner, &names))

@@ -2,7 +2,7 @@
 
 use super::SimulationSpec;
 use super::explain::explain;
-use super::fit::{check_ranges, check_shape, schema};
+use super::fit::{check_ranges, check_shape, public_schema};
 use super::physical;
 use super::place::Place;
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
 
 /// The JSON Schema of [`SimulationSpec`].
 pub fn schema_json() -> String {
-    serde_json::to_string_pretty(schema()).unwrap_or_default()
+    serde_json::to_string_pretty(&public_schema()).unwrap_or_default()
 }
 
 #[cfg(test)]

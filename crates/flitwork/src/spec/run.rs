@@ -119,9 +119,9 @@ pub struct RecordSpec {
     /// Every packet's source, destination, length and times. Default: false.
     pub packets: bool,
     /// Records of packets that have arrived are handed over during the run, to be written to a file, and do not count as memory. It is set by what
-    /// writes that file, not by users, so it is not part of the schema. Default: false.
+    /// writes that file, not by users, so it is internal. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
-    #[schemars(skip)]
+    #[schemars(extend("x-internal" = true))]
     pub to_file: bool,
     /// Flits over every channel, per window of this many cycles [cycles]. Default (0): totals only.
     pub channel_window_cycles: u64,

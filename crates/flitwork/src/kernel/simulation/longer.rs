@@ -18,15 +18,15 @@ impl Simulation {
         self.phases.leave_end_to_caller();
     }
 
-    /// Ends a run before its current cycle, and with it the measurement.
+    /// Ends a run before its current cycle, and with it the measurement. `complete`: the caller knows that its workload is.
     ///
     /// # Errors
     /// Some packets can never move again.
-    pub fn stop(&mut self) -> Result<()> {
+    pub fn stop(&mut self, complete: bool) -> Result<()> {
         let next = self.now + u64::from(self.ended.is_some());
         if self.ended.is_none() {
             self.look_for_knots()?;
-            self.ended = Some(false);
+            self.ended = Some(complete);
         }
         if next < self.phases.window().end {
             self.phases.cut(next);
