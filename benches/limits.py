@@ -43,7 +43,7 @@ def exchange(algorithm: str) -> tuple[Any, float]:
     """An all-to-all of 1 KiB among the 1,024 ranks of the machine of Shibamura et al. 2012."""
     import flitwork as fw
 
-    machine = fw.machines.nsim((32, 32))
+    machine = fw.machines.nsim((32, 32), pipeline="at_front", classes="entered")
     work = fw.collective("all_to_all", algorithm, message_bytes=1024)
     done, seconds = timed(lambda: fw.simulate(machine.network, work, host=machine.host))
     return [done.digest, done.completion_cycles, done.kernel], seconds

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flitwork import networks
-from flitwork.errors import ConfigError
+from flitwork.errors import ConfigError, did_you_mean
 from flitwork.network import Network, sizes
 from flitwork.placement import List
 from flitwork.routing import DimensionOrder, StructuredPool
-from flitwork.values import Allocator, BarrierTree, Bus, Channel, Host, Nic, Pacing, Router, Units
+from flitwork.values import Allocator, BarrierTree, Bus, Channel, Host, Nic, Pacing, Router, Service, Units
 
 __all__ = ["Machine", "ap1000", "nsim"]
 
@@ -38,6 +38,9 @@ def nsim(
     tie: Literal["plus", "parity", "random", "split"] = "plus",
     pacing: Pacing | None = None,
     dma: Literal["overhead", "read"] = "overhead",
+    pipeline: Literal["at_front", "pipelined"] = "pipelined",
+    classes: Literal["entered", "crossed", "at_dateline"] = "at_dateline",
+    nic: Literal["fifo", "interleaved", "own_inputs"] = "fifo",
 ) -> Machine:
     """The torus of Shibamura et al. 2012 (table 1), in flits of 16 bytes, which are cycles of 4 ns.
 
@@ -48,6 +51,15 @@ def nsim(
       neither.
     * Two VCs of 8 KiB (512 flits) a channel, virtual cut-through of whole packets, first come first served, dimension
       order with a dateline. The paper says nothing of half a ring: ``tie``.
+    * ``pipeline``: the paper gives route computation and VC allocation as times of 4 ns, that is, as latencies. With
+      ``"pipelined"`` they add to a hop and take nothing of a channel. With ``"at_front"`` a packet waits for both when
+      it has come to the front of its buffer: 2 cycles pass between the packets of a message (1.6 % at 128 flits).
+    * ``classes``: how the dateline divides the two VCs. ``"at_dateline"`` is the textbook's scheme: VC 0 until the
+      dateline of a dimension, VC 1 from there on. ``"entered"`` fixes the VC when a packet enters a ring. ``"crossed"``
+      needs more than two VCs; a torus of ``n`` dimensions gets ``n + 1``.
+    * ``nic``: which packet the interface sends next. ``"fifo"``: it finishes a message before it takes the next one.
+      ``"interleaved"``: the packets of all messages under way take turns. ``"own_inputs"`` is ``"fifo"`` with an input
+      of the crossbar for each VC of a port: a packet in one VC does not hold up the one in the other.
     * A call of MPI takes 200 ns on either side. DMA brings packets to the network interface at 16 GB/s, four times the
       rate of a link, so only the first packet of a message waits for it: 128 ns, if it is one of 2 KiB. With
       ``dma="overhead"`` each send takes so much longer, whatever its length; with ``dma="read"`` the interface reads
@@ -55,8 +67,7 @@ def nsim(
       A message of 2 KiB or more that is sent alone takes the same time.
 
     Ours beside it: the router at the destination works, too, so a message of one packet takes 4 cycles more than its
-    ``h`` hops, its flits and its calls do. And a class has one VC, which is allocated anew for each packet: between the
-    packets of a message 2 cycles pass (1.6 % at 128 flits).
+    ``h`` hops, its flits and its calls do.
     """
     if hop not in _HOP:
         raise ConfigError(
@@ -66,15 +77,28 @@ def nsim(
         raise ConfigError(
             "dma", repr(dma), "overhead or read", "who waits for DMA: the rank, or the network interface?"
         )
+    for name, value, values in (
+        ("pipeline", pipeline, ("at_front", "pipelined")),
+        ("classes", classes, ("entered", "crossed", "at_dateline")),
+        ("nic", nic, ("fifo", "interleaved", "own_inputs")),
+    ):
+        if value not in values:
+            expected = f"{', '.join(values[:-1])} or {values[-1]}"
+            raise ConfigError(name, repr(value), expected, did_you_mean(str(value), values))
+    dims = len(sizes(size))
+    vcs = dims + 1 if classes == "crossed" else 2
+    turns = Service(order="round_robin") if nic == "interleaved" else Service()
     first_come = Allocator(kind="separable_input_first", arbiter="fcfs")
     network = networks.Torus(
         *size,
-        routing=DimensionOrder(tie=tie),
+        routing=DimensionOrder(tie=tie, classes=classes),
         router=Router(
-            vcs=2,
+            vcs=vcs,
             buffer_bytes="8 KiB",
             switching="virtual_cut_through",
             hold_switch_until_tail=True,
+            pipeline=pipeline,
+            input_speedup=vcs if nic == "own_inputs" else 1,
             routing_delay_ns=_STAGE,
             vc_alloc_delay_ns=_STAGE,
             sw_alloc_delay_ns=_STAGE,
@@ -83,7 +107,7 @@ def nsim(
             sw_allocator=first_come,
         ),
         channel=Channel(latency_ns=_HOP[hop]),
-        nic=Nic(pacing=pacing) if pacing else Nic(),
+        nic=Nic(pacing=pacing, service=turns) if pacing else Nic(service=turns),
         units=Units(flit_bytes=16, channel_bytes_per_s="4 GB/s"),
     )
     if dma == "read":

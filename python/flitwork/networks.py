@@ -53,7 +53,7 @@ class FlatOptions(TypedDict, total=False):
 
     order: Sequence[int]
     tie: Literal["plus", "parity", "random", "split"]
-    classes: Literal["entered", "crossed"]
+    classes: Literal["entered", "crossed", "at_dateline"]
     selection: Literal["most_credits", "random", "round_robin", "all"]
     productive: Literal["all", "first"]
     adaptive_vcs: Sequence[int]

@@ -50,7 +50,7 @@ class DimensionOrder(Routing):
     """
 
     KIND = "dimension_order"
-    classes: Literal["entered", "crossed"] = default("entered")
+    classes: Literal["entered", "crossed", "at_dateline"] = default("entered")
     order: Sequence[int] = default(())
     tie: Literal["plus", "parity", "random", "split"] = default("parity")
 

@@ -251,6 +251,8 @@ class Router(Value):
     * ``input_speedup``: Flits that an input port may send a cycle, of different virtual channels modulo this number; 1
       to 64. Default: 1.
     * ``output_speedup``: Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
+    * ``pipeline``: Whether packets that wait behind another one in their buffer are routed meanwhile. Default:
+      at_front.
     * ``routing_delay_cycles``: Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     * ``routing_delay_ns``: ``routing_delay_cycles`` in ns; or text with a unit.
     * ``shared_buffer_bytes``: ``shared_buffer_flits`` in bytes; or text with a unit.
@@ -285,6 +287,7 @@ class Router(Value):
     injection_priority: Literal["equal", "last"] = default("equal")
     input_speedup: int = default(1)
     output_speedup: int = default(1)
+    pipeline: Literal["at_front", "pipelined"] = default("at_front")
     routing_delay_cycles: int = default(0)
     routing_delay_ns: float | str | Sequence[float | str] = default(None)
     shared_buffer_bytes: float | str | Sequence[float | str] = default(None)

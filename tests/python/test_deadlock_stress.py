@@ -66,6 +66,8 @@ def router(draw: random.Random, kind: str) -> tuple[Spec, int]:
     if kind == "min_adapt" and draw.random() < 0.3:
         fields["compat"] = {"productive": "first"}
     fields["vc_alloc_delay_cycles"] = draw.randint(0, 1)
+    fields["routing_delay_cycles"] = draw.randint(0, 2)
+    fields["pipeline"] = draw.choice(("at_front", "pipelined"))
     return fields, flits
 
 
@@ -82,7 +84,7 @@ def routing(draw: random.Random, kind: str, dims: int) -> Spec:
     if "misroutes" in known:
         fields["misroutes"] = draw.randint(1, 6)
     if "classes" in known:
-        fields["classes"] = draw.choice(("entered", "crossed"))
+        fields["classes"] = draw.choice(("entered", "crossed", "at_dateline"))
     if "ways" in known:
         fields["ways"] = draw.choice(("shortest", "plus"))
     return fields

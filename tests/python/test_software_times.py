@@ -44,15 +44,18 @@ def test_starts_follow_the_seed_and_leave_messages_alone() -> None:
 
 
 @pytest.mark.parametrize(("hop", "cycles"), [("additive", 26), ("inclusive", 22)])
-def test_nsim_takes_the_stated_time(hop: Literal["additive", "inclusive"], cycles: int) -> None:
-    machine = fw.machines.nsim(8, 8, hop=hop)
+@pytest.mark.parametrize(("pipeline", "gap"), [("pipelined", 0), ("at_front", 2)])
+def test_nsim_takes_the_stated_time(
+    hop: Literal["additive", "inclusive"], cycles: int, pipeline: Literal["pipelined", "at_front"], gap: int
+) -> None:
+    machine = fw.machines.nsim(8, 8, hop=hop, pipeline=pipeline)
     for hops, size in ((1, 2048), (2, 2048), (4, 2048), (1, 32), (1, 16 * 2048)):
         programs: list[list[Any]] = [[] for _ in range(64)]
         programs[0], programs[hops] = [fw.Send(hops, bytes=size)], [fw.Receive(0, bytes=size)]
         run = fw.simulate(machine.network, fw.Schedule(programs, packet_flits=128), host=machine.host)
-        # The paper: call, DMA of a packet, hops, flits, call. Ours: the last router, 2 cycles between packets.
+        # The paper: call, DMA of a packet, hops, flits, call. Ours: the last router, and a gap between packets.
         paper = 50 + 32 + hops * cycles + size // 16 + 50
-        assert run.completion_cycles == paper + 4 + 2 * (-(-size // 2048) - 1)
+        assert run.completion_cycles == paper + 4 + gap * (-(-size // 2048) - 1)
         assert run.kernel == "packet"
 
 
@@ -70,3 +73,22 @@ def test_what_makes_no_sense_is_refused() -> None:
         fw.Host(send_overhead_cycles=-1)
     with pytest.raises(fw.ConfigError, match=r"hop = 'both'"):
         fw.machines.nsim(4, 4, hop="both")  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match=r"nic = 'own': expected fifo, interleaved or own_inputs"):
+        fw.machines.nsim(4, 4, nic="own")  # type: ignore[arg-type]
+    with pytest.raises(fw.ConfigError, match=r"router.pipeline = pipelined: expected at_front"):
+        batches = fw.Router(pipeline="pipelined", compat=fw.values.Compat(pipelined_stages=False))
+        fw.simulate(fw.Torus(4, 4, router=batches), work)
+    with pytest.raises(fw.ConfigError, match=r"vc_policy = destination: expected dateline"):
+        fw.simulate(fw.Torus(4, 4, classes="at_dateline", vc_policy="destination", vcs=32), work)
+
+
+def test_a_pipelined_router_fills_a_channel() -> None:
+    """Tornado on a ring of 4, packets of 128 flits: each channel carries one after the other, in a class of its own."""
+    ends = {}
+    for pipeline in ("at_front", "pipelined"):
+        machine = fw.machines.nsim(4, pipeline=pipeline)  # type: ignore[arg-type]
+        send = [fw.Send(1, bytes=1 << 20)]
+        programs: list[list[Any]] = [send, [fw.Receive(0, bytes=1 << 20)], [], []]
+        ends[pipeline] = fw.simulate(machine.network, fw.Schedule(programs, packet_flits=128)).completion_cycles
+    # 512 packets: 2 cycles of a gap each but the first.
+    assert ends["at_front"] - ends["pipelined"] == 2 * 511

@@ -7,7 +7,7 @@ use crate::routing::{MAX_VCS, Routing};
 use crate::schedule::{Delays, Noise, Placement, Rate, Units};
 use crate::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP,
-    NetworkSpec, RouterSpec, SimulationSpec, Switching, Threads,
+    NetworkSpec, Pipeline, RouterSpec, SimulationSpec, Switching, Threads,
 };
 use crate::topology::Fabric;
 use crate::traffic::Traffic;
@@ -296,6 +296,11 @@ fn resolve_params(network: &NetworkSpec, fabric: &Fabric) -> Result<Params> {
         let expected = "false under wormhole switching: a packet that stalls would hold its path for ever";
         let hint = "set network.router.switching = \"virtual_cut_through\", or hold_switch_for_packet";
         return Err(Error::config("network.router.hold_switch_until_tail", true, expected, hint));
+    }
+    if router.pipeline == Pipeline::Pipelined && !router.compat.pipelined_stages {
+        let expected = "at_front: with compat.pipelined_stages = false heads are routed a batch at a time";
+        let hint = "leave out compat.pipelined_stages";
+        return Err(Error::config("network.router.pipeline", "pipelined", expected, hint));
     }
     let network_ports = fabric.network_ports();
     let ports = fabric.most_ports(nic_ports as usize);

@@ -2,7 +2,9 @@
 
 use super::{memory, needs_dateline};
 use crate::error::{Error, Result};
-use crate::routing::{self, AtSource, Buffers, Division, Finding, HopByHop, Limits, Network, Routing, RoutingSpec};
+use crate::routing::{
+    self, AtSource, Buffers, Division, Finding, HopByHop, Limits, Network, RingClasses, Routing, RoutingSpec,
+};
 use crate::spec::{NetworkSpec, RunSpec, Switching, VcPolicy};
 use crate::topology::{Fabric, Shape};
 use std::collections::VecDeque;
@@ -30,6 +32,7 @@ pub(super) fn check(
     }
     check_shared_middle(network, fabric, routing)?;
     check_opposite_class(network, fabric, routing)?;
+    check_change_of_class(network, routing)?;
     let Some(spec) = &network.routing else { return Ok(()) };
     if !run.deadlock_check {
         return Ok(());
@@ -75,7 +78,7 @@ fn at_source(network: &NetworkSpec, fabric: &Fabric, routing: &AtSource, buffers
     // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
     // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
     let joined = shares_middle(network) && buffers == Buffers::Shared;
-    let classes = if needs_dateline(fabric) && !joined { 2 } else { 1 };
+    let classes = if needs_dateline(fabric) && !joined { RingClasses::of(routing) } else { RingClasses::One };
     let free = match (fabric.grid(), routing.order()) {
         (Some(grid), Some(order)) => routing::check_deadlock_free(grid, order, classes),
         _ => Ok(()),
@@ -196,6 +199,30 @@ fn check_opposite_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routin
     let expected = "false: here packets have no dateline class that is fixed at the source";
     let hint = "plain dimension_order has it where a dimension wraps";
     Err(Error::config("network.router.compat.opposite_minus_class", true, expected, hint))
+}
+
+/// Refuses rules of classes that are fixed at the source where packets change class at the dateline.
+fn check_change_of_class(network: &NetworkSpec, routing: &Routing) -> Result<()> {
+    if !routing.at_source().is_some_and(AtSource::changes_at_datelines) {
+        return Ok(());
+    }
+    let router = &network.router;
+    let hint = "use network.routing.classes = \"entered\"";
+    if router.vc_policy.gives_one_vc() {
+        let expected = "dateline: with classes = \"at_dateline\" the class of a packet changes on its way";
+        return Err(Error::config("network.router.vc_policy", router.vc_policy.name(), expected, hint));
+    }
+    let rules = [
+        ("network.router.compat.shared_middle_vc", router.compat.shared_middle_vc),
+        ("network.router.compat.opposite_minus_class", router.compat.opposite_minus_class),
+    ];
+    match rules.iter().find(|(_, on)| *on) {
+        None => Ok(()),
+        Some((path, _)) => {
+            let expected = "false: with classes = \"at_dateline\" the class of a packet changes on its way";
+            Err(Error::config(*path, true, expected, hint))
+        }
+    }
 }
 
 fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {

@@ -6,7 +6,7 @@
 
 use super::hop_by_hop::Head;
 use super::on_grid::Map;
-use super::scheme::Trip;
+use super::scheme::{Trip, crosses, crossing};
 use super::{DimensionOrder, Header, Tie};
 use crate::topology::{Coords, Grid, MAX_DIMS};
 use crate::unchecked::at;
@@ -19,6 +19,8 @@ pub struct AtSource {
     /// Dimensions, as bits, in which a packet that walks towards minus has the opposite class: none, but for another
     /// simulator's rule.
     opposite: u8,
+    /// Packets change from class 0 to class 1 at the dateline of each dimension; else the class is fixed on entering the ring.
+    at_datelines: bool,
     /// Headers by distance; `None` where that would be a long table.
     ways: Option<Ways>,
 }
@@ -99,12 +101,12 @@ pub struct Keys {
 impl AtSource {
     /// Dimension order on a grid.
     pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
-        AtSource { walk: Some((Map::new(grid), order)), opposite: 0, ways: Ways::new(grid) }
+        AtSource { walk: Some((Map::new(grid), order)), opposite: 0, at_datelines: false, ways: Ways::new(grid) }
     }
 
     /// In a network of one router.
     pub fn one_router() -> Self {
-        AtSource { walk: None, opposite: 0, ways: None }
+        AtSource { walk: None, opposite: 0, at_datelines: false, ways: None }
     }
 
     /// The same with the opposite class, in each dimension with a dateline, for packets that walk it towards minus.
@@ -116,10 +118,31 @@ impl AtSource {
         AtSource { opposite: dimensions, ..self }
     }
 
-    /// The class of virtual channels of a packet in each dimension, as bits.
+    /// The same, but packets change class at the dateline: class 0 until the route crosses it, class 1 from that channel on.
+    #[must_use]
+    pub fn with_classes_at_datelines(self) -> Self {
+        AtSource { at_datelines: true, ..self }
+    }
+
+    /// Whether packets change class at the dateline of a dimension.
+    pub fn changes_at_datelines(&self) -> bool {
+        self.at_datelines
+    }
+
+    /// The class of virtual channels of a packet in each dimension when it starts, as bits; it keeps them unless it changes class at datelines.
     #[inline]
     pub fn classes(&self, header: Header) -> u8 {
+        if self.at_datelines {
+            return 0;
+        }
         header.wraps ^ header.minus & self.opposite
+    }
+
+    /// For each router, the output ports, as bits, behind which packets have class 1; empty unless packets change class at datelines.
+    pub fn dateline_ports(&self) -> Vec<u16> {
+        let Some((Map { grid, .. }, _)) = self.walk.as_ref().filter(|_| self.at_datelines) else { return Vec::new() };
+        let all = (1u64 << grid.network_ports()) - 1;
+        (0..grid.routers()).map(|router| crossing(grid, &grid.coords(router), all)).collect()
     }
 
     /// The dimension order, unless there is one router.
@@ -185,7 +208,15 @@ impl AtSource {
         let Some((map, order)) = &self.walk else { return Vec::new() };
         let (from, to) = (map.at(src), map.at(dst));
         let header = order.header(&map.grid, from, to, bits);
-        order.path(&map.grid, from, to, Header { wraps: self.classes(header), ..header })
+        let mut path = order.path(&map.grid, from, to, Header { wraps: self.classes(header), ..header });
+        if self.at_datelines {
+            let mut crossed = 0u64;
+            for (router, port, class) in &mut path {
+                crossed |= u64::from(crosses(&map.grid, map.at(*router), *port)) << (*port / 2);
+                *class = (crossed >> (*port / 2) & 1) as u8;
+            }
+        }
+        path
     }
 }
 

@@ -13,22 +13,40 @@
 //!   coordinate on leaving) occurs: the packets of a pair of routers that differ in this dimension only already make it so.
 //!   Under [`Tie::Parity`] the direction of a tie also depends on the other relative coordinates; as soon as one other
 //!   dimension has two routers, both directions occur on every ring.
-//! * A packet keeps its class for the whole dimension. Every edge therefore leads from a channel to the next one of the same
-//!   ring, direction and class, and the only possible cycle is the whole ring: it exists if none of these edges is missing.
+//! * A packet keeps its class for the whole dimension, or changes from class 0 to class 1 at the dateline and never back. Every edge
+//!   of a cycle therefore leads from a channel to the next one of the same ring, direction and class, and the only possible cycle is the
+//!   whole ring: it exists if none of these edges is missing.
 
-use super::{DimensionOrder, Tie};
+use super::{AtSource, DimensionOrder, Tie};
 use crate::topology::{DIMENSION_NAMES, Grid};
+
+/// How the virtual channels of a ring are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RingClasses {
+    /// They are not: every packet uses class 0.
+    One,
+    /// By whether the route crosses the wrap channel ([`super::Header::wraps`]).
+    Entered,
+    /// Class 0 before the wrap channel, class 1 from it on.
+    AtDateline,
+}
+
+impl RingClasses {
+    /// Those of a routing with two classes.
+    pub fn of(routing: &AtSource) -> Self {
+        if routing.changes_at_datelines() { RingClasses::AtDateline } else { RingClasses::Entered }
+    }
+}
 
 /// Checks that no channels can wait for each other in a circle; the error is such a circle, channel by channel.
 ///
-/// `dateline_classes` is the number of classes of virtual channels [classes]: with 1 every packet uses class 0, with 2 or
-/// more the class is that of [`super::Header::wraps`]. Time grows with the sum of the sizes.
-pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, dateline_classes: u32) -> Result<(), Vec<String>> {
+/// Time grows with the sum of the sizes.
+pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, classes: RingClasses) -> Result<(), Vec<String>> {
     for d in 0..grid.dims() {
         let ring = Ring::new(grid, routing, d);
         for minus in [false, true] {
-            for class in 0..dateline_classes.clamp(1, 2) {
-                if ring.closes(minus, class, dateline_classes) {
+            for class in 0..if classes == RingClasses::One { 1 } else { 2 } {
+                if ring.closes(minus, class, classes) {
                     return Err(circle(grid, d, minus, class));
                 }
             }
@@ -71,17 +89,24 @@ impl Ring {
     }
 
     /// Whether the dependencies of one direction and class go all the way round.
-    fn closes(&self, minus: bool, class: u32, classes: u32) -> bool {
+    fn closes(&self, minus: bool, class: u32, classes: RingClasses) -> bool {
         // Some packet goes on from the channel that leaves coordinate i to the next one: as many as the changes up to i add up
         // to, on the ring rolled out twice.
         let size = self.size as usize;
         let mut change = vec![0i64; 2 * size + 1];
         for wraps in 0..2 {
-            if classes > 1 && wraps != class {
+            if classes == RingClasses::Entered && wraps != class {
                 continue;
             }
             for from in 0..self.size {
                 let hops = self.longest[minus as usize][wraps as usize][from as usize];
+                // The channels of this class: all, or those before the wrap channel, or those from it on.
+                let before = if minus { from } else { self.size - 1 - from }.min(hops);
+                let (from, hops) = match (classes, class) {
+                    (RingClasses::AtDateline, 0) => (from, before),
+                    (RingClasses::AtDateline, _) => (if minus { 0 } else { self.size - 1 }, hops - before),
+                    _ => (from, hops),
+                };
                 let dependencies = hops.saturating_sub(1);
                 let first = if minus { self.size + from + 1 - dependencies } else { from };
                 change[first as usize] += 1;
@@ -132,9 +157,11 @@ mod tests {
     }
 
     /// The whole graph of a small grid, from the paths themselves: whether it has a cycle.
-    fn full_graph_has_cycle(grid: &Grid, routing: &DimensionOrder, classes: u32) -> bool {
+    fn full_graph_has_cycle(grid: &Grid, routing: &DimensionOrder, classes: RingClasses) -> bool {
+        let plain = AtSource::dimension_order(grid, routing.clone());
+        let routing = if classes == RingClasses::AtDateline { plain.with_classes_at_datelines() } else { plain };
         let node = |(router, port, class): (u32, usize, u8)| {
-            let class = if classes > 1 { class as usize } else { 0 };
+            let class = if classes == RingClasses::One { 0 } else { class as usize };
             (router as usize * grid.network_ports() + port) * 2 + class
         };
         let nodes = grid.routers() as usize * grid.network_ports() * 2;
@@ -142,9 +169,8 @@ mod tests {
         let mut waits = vec![0; nodes];
         for s in 0..grid.routers() {
             for t in 0..grid.routers() {
-                let (src, dst) = (grid.coords(s), grid.coords(t));
                 for tie_bits in 0..1 << grid.dims() {
-                    let path = routing.path(grid, &src, &dst, routing.header(grid, &src, &dst, tie_bits));
+                    let path = routing.path(s, t, tie_bits);
                     for w in path.windows(2) {
                         if next[node(w[0])].insert(node(w[1])) {
                             waits[node(w[1])] += 1;
@@ -173,7 +199,10 @@ mod tests {
         for tie in TIES {
             for a in 1..=17 {
                 for grid in [Grid::torus(&[a]), Grid::torus(&[a, a]), Grid::torus(&[a, 3, 4])] {
-                    assert_eq!(check_deadlock_free(&grid, &dor(grid.dims(), tie), 2), Ok(()), "{grid:?} {tie:?}");
+                    for classes in [RingClasses::Entered, RingClasses::AtDateline] {
+                        let found = check_deadlock_free(&grid, &dor(grid.dims(), tie), classes);
+                        assert_eq!(found, Ok(()), "{grid:?} {tie:?} {classes:?}");
+                    }
                 }
             }
         }
@@ -183,7 +212,7 @@ mod tests {
     fn one_class_is_not_enough_from_rings_of_four() {
         for tie in TIES {
             for a in 1..=17 {
-                let free = check_deadlock_free(&Grid::torus(&[a, 3]), &dor(2, tie), 1).is_ok();
+                let free = check_deadlock_free(&Grid::torus(&[a, 3]), &dor(2, tie), RingClasses::One).is_ok();
                 assert_eq!(free, a < 4, "{a} {tie:?}");
             }
         }
@@ -192,18 +221,24 @@ mod tests {
     #[test]
     fn a_lone_ring_of_four_is_spared_by_parity() {
         // Only even coordinates go two hops to plus, so their routes do not chain.
-        assert!(check_deadlock_free(&Grid::torus(&[4]), &dor(1, Tie::Parity), 1).is_ok());
-        assert!(check_deadlock_free(&Grid::torus(&[5]), &dor(1, Tie::Parity), 1).is_err());
-        assert!(check_deadlock_free(&Grid::torus(&[6]), &dor(1, Tie::Parity), 1).is_err());
+        assert!(check_deadlock_free(&Grid::torus(&[4]), &dor(1, Tie::Parity), RingClasses::One).is_ok());
+        assert!(check_deadlock_free(&Grid::torus(&[5]), &dor(1, Tie::Parity), RingClasses::One).is_err());
+        assert!(check_deadlock_free(&Grid::torus(&[6]), &dor(1, Tie::Parity), RingClasses::One).is_err());
     }
 
     #[test]
     fn a_mesh_needs_one_class() {
         for a in 1..=17 {
-            assert!(check_deadlock_free(&Grid::mesh(&[a, a]), &dor(2, Tie::Plus), 1).is_ok());
+            assert!(check_deadlock_free(&Grid::mesh(&[a, a]), &dor(2, Tie::Plus), RingClasses::One).is_ok());
         }
-        assert!(check_deadlock_free(&Grid::new(&[4, 9], &[false, true], false), &dor(2, Tie::Plus), 1).is_err());
-        assert!(check_deadlock_free(&Grid::new(&[2, 9], &[true, false], true), &dor(2, Tie::Plus), 1).is_ok());
+        assert!(
+            check_deadlock_free(&Grid::new(&[4, 9], &[false, true], false), &dor(2, Tie::Plus), RingClasses::One)
+                .is_err()
+        );
+        assert!(
+            check_deadlock_free(&Grid::new(&[2, 9], &[true, false], true), &dor(2, Tie::Plus), RingClasses::One)
+                .is_ok()
+        );
     }
 
     #[test]
@@ -212,12 +247,12 @@ mod tests {
             for wrap in [true, false] {
                 let grid = Grid::new(sizes, &vec![wrap; sizes.len()], false);
                 for tie in TIES {
-                    for classes in [1, 2] {
+                    for classes in [RingClasses::One, RingClasses::Entered, RingClasses::AtDateline] {
                         let routing = dor(grid.dims(), tie);
                         assert_eq!(
                             check_deadlock_free(&grid, &routing, classes).is_err(),
                             full_graph_has_cycle(&grid, &routing, classes),
-                            "{grid:?} {tie:?} {classes}"
+                            "{grid:?} {tie:?} {classes:?}"
                         );
                     }
                 }
@@ -227,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_circle_is_named() {
-        let circle = check_deadlock_free(&Grid::torus(&[3, 4]), &dor(2, Tie::Plus), 1).unwrap_err();
+        let circle = check_deadlock_free(&Grid::torus(&[3, 4]), &dor(2, Tie::Plus), RingClasses::One).unwrap_err();
         assert_eq!(circle[0], "router 0 +y class 0");
         assert_eq!(circle[3], "router 9 +y class 0");
         assert_eq!(circle.len(), 4);
@@ -236,7 +271,7 @@ mod tests {
     #[test]
     fn long_rings_are_quick() {
         for grid in [Grid::torus(&[1 << 20]), Grid::mesh(&[1 << 20])] {
-            assert!(check_deadlock_free(&grid, &dor(1, Tie::Random), 2).is_ok());
+            assert!(check_deadlock_free(&grid, &dor(1, Tie::Random), RingClasses::Entered).is_ok());
         }
     }
 

@@ -5,9 +5,12 @@
 //! this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With shortest routes
 //! no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel and no packet of
 //! class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at hand).
+//!
+//! The textbook's scheme (Dally and Towles 2004, section 14.2.3) changes class at the dateline: a packet uses class 0 until it
+//! takes the wrap channel, class 1 on that channel and behind it, and class 0 again in the next dimension.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
-use super::{Crossings, Scheme};
+use super::{AtSource, Crossings, Scheme};
 use crate::error::Result;
 use crate::topology::{Coords, Grid};
 use schemars::JsonSchema;
@@ -38,6 +41,8 @@ pub enum DatelineClasses {
     Entered,
     /// One more set than wrapped dimensions: by the number of datelines crossed so far.
     Crossed,
+    /// Two classes, anew in each dimension: class 0 until the route crosses the dateline, class 1 from that channel on.
+    AtDateline,
 }
 
 impl Default for DimensionOrderOptions {
@@ -49,16 +54,20 @@ impl Default for DimensionOrderOptions {
 impl Options for DimensionOrderOptions {
     fn resolve(&mut self, context: &Context) -> Result<()> {
         resolve_order(&mut self.order, context.grid)?;
-        if self.classes == DatelineClasses::Entered { Ok(()) } else { check_tie(self.tie) }
+        if self.classes == DatelineClasses::Crossed { check_tie(self.tie) } else { Ok(()) }
     }
 
     fn scheme(&self, context: &Context) -> Arc<dyn Scheme> {
         Arc::new(Crossings::new(context.grid, DimensionOrder::of(&self.order, self.tie, context.grid)))
     }
 
-    fn plain(&self, context: &Context) -> Option<DimensionOrder> {
-        let plain = self.classes == DatelineClasses::Entered;
-        plain.then(|| DimensionOrder::of(&self.order, self.tie, context.grid))
+    fn plain(&self, context: &Context) -> Option<AtSource> {
+        let plain = AtSource::dimension_order(context.grid, DimensionOrder::of(&self.order, self.tie, context.grid));
+        match self.classes {
+            DatelineClasses::Entered => Some(plain),
+            DatelineClasses::AtDateline => Some(plain.with_classes_at_datelines()),
+            DatelineClasses::Crossed => None,
+        }
     }
 }
 

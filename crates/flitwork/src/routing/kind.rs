@@ -1,7 +1,7 @@
 //! The routings that users can name. A routing is a file with its options, its checks and its scheme, and a row below.
 
 use super::{
-    AdaptiveUpOptions, CrossLineOptions, DModKOptions, DimensionOrder, DimensionOrderOptions, DuatoMisroutingOptions,
+    AdaptiveUpOptions, AtSource, CrossLineOptions, DModKOptions, DimensionOrderOptions, DuatoMisroutingOptions,
     DuatoOptions, HopByHop, HopClassesOptions, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions,
     Routing, SModKOptions, Scheme, ShortestPath, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions,
     representative,
@@ -64,8 +64,8 @@ pub(super) trait Options {
     /// The scheme of options that are resolved, or on a smaller network of as many dimensions.
     fn scheme(&self, context: &Context) -> Arc<dyn Scheme>;
 
-    /// Plain dimension order, if that is what it is; then nobody asks for a scheme.
-    fn plain(&self, _context: &Context) -> Option<DimensionOrder> {
+    /// The routing, if everything is decided at the source; then nobody asks for a scheme.
+    fn plain(&self, _context: &Context) -> Option<AtSource> {
         None
     }
 }
@@ -88,9 +88,9 @@ impl<T: Options> AnyOptions for T {
 
     fn routing(&self, network: &Network) -> Routing {
         // Planning has refused it where there is no grid.
-        let Some(context) = context(network) else { return Routing::AtSource(super::AtSource::one_router()) };
+        let Some(context) = context(network) else { return Routing::AtSource(AtSource::one_router()) };
         match self.plain(&context) {
-            Some(order) => Routing::dimension_order(context.grid, order),
+            Some(plain) => Routing::AtSource(plain),
             None => Routing::on_grid(context.grid, self.scheme(&context)),
         }
     }
@@ -152,7 +152,7 @@ macro_rules! routings {
 routings! {
     /// Finish one dimension before the next, always along a shortest route.
     DimensionOrder = "dimension_order": DimensionOrderOptions,
-        "one dimension after the other, shortest route; classes by whether the ring's dateline is crossed, or by datelines crossed",
+        "one dimension after the other, shortest route; classes by whether the route crosses the ring's dateline, changed at the dateline, or by datelines crossed",
         "order, tie, classes", "Dally and Seitz, IEEE Trans. Computers C-36(5), 1987";
     /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
     Duato = "duato": DuatoOptions, "minimal adaptive, with an escape network of dimension order",

@@ -36,7 +36,7 @@ pub use at_source::{AtSource, Keys};
 pub use cross_line::{CrossLine, CrossLineOptions};
 pub use crossings::Crossings;
 pub use d_mod_k::DModKOptions;
-pub use deadlock::check_deadlock_free;
+pub use deadlock::{RingClasses, check_deadlock_free};
 pub use dependencies::{Buffers, Finding, Limits, find_cycle, find_cycle_within};
 pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
 pub use dragonfly_minimal::{DragonflyMinimal, DragonflyMinimalOptions};

@@ -209,3 +209,33 @@ fn the_graph_of_any_network_is_checked() {
 }
 
 mod verdicts;
+
+/// What docs/routing.md says of how even each division is, in per cent: of all hops of an all-to-all on an 8 x 8 torus those in each set; of the
+/// hops over a channel those in the set that has most of them, the mean over channels; and the channels on which some set has none.
+#[test]
+fn divisions_of_vcs_are_as_even_as_the_page_says() {
+    let grid = Grid::torus(&[8, 8]);
+    let fabric = Fabric::of_grid(grid, 1).unwrap();
+    let of = |classes, sets: usize| {
+        let options = DimensionOrderOptions { classes, ..DimensionOrderOptions::default() };
+        let routing = RoutingSpec::DimensionOrder(options).routing(&Network { fabric: &fabric });
+        let mut hops = std::collections::BTreeMap::<(u32, usize), [u32; 3]>::new();
+        for (src, dst) in (0..64).flat_map(|src| (0..64).map(move |dst| (src, dst))) {
+            let end = |router| End { router, terminal: router };
+            for (router, port, set) in routing.path(&fabric, end(src), end(dst), 0) {
+                hops.entry((router, port)).or_default()[set as usize] += 1;
+            }
+        }
+        let share = |part: u32, all: u32| f64::from(part) / f64::from(all);
+        let per_cent = |share: f64| (100.0 * share).round() as u32;
+        let total: u32 = hops.values().flatten().sum();
+        let of_all = (0..sets).map(|set| per_cent(share(hops.values().map(|one| one[set]).sum(), total))).collect();
+        let most = |one: &[u32; 3]| share(*one.iter().max().unwrap(), one.iter().sum());
+        let unused = hops.values().filter(|one| one[..sets].contains(&0)).count();
+        let mean = hops.values().map(most).sum::<f64>() / hops.len() as f64;
+        (of_all, per_cent(mean), per_cent(unused as f64 / hops.len() as f64))
+    };
+    assert_eq!(of(DatelineClasses::Entered, 2), (vec![66, 34], 81, 25));
+    assert_eq!(of(DatelineClasses::AtDateline, 2), (vec![77, 23], 91, 63));
+    assert_eq!(of(DatelineClasses::Crossed, 3), (vec![67, 30, 3], 80, 83));
+}

@@ -28,7 +28,8 @@ pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;
 pub use network::{
-    ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, RouterSpec, SourceQueue, Switching,
+    ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, Pipeline, RouterSpec, SourceQueue,
+    Switching,
 };
 pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP};
 pub use noise::{NoisePhase, NoiseSpec};

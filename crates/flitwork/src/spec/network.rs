@@ -103,6 +103,9 @@ pub struct RouterSpec {
     /// Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
     #[schemars(range(min = 1, max = MAX_SPEEDUP))]
     pub output_speedup: u32,
+    /// Whether packets that wait behind another one in their buffer are routed meanwhile. Default: at_front.
+    #[serde(skip_serializing_if = "Pipeline::is_default")]
+    pub pipeline: Pipeline,
     /// Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub routing_delay_cycles: u32,
@@ -139,6 +142,7 @@ impl Default for RouterSpec {
             vc_busy_when_full: false,
             input_speedup: 1,
             output_speedup: 1,
+            pipeline: Pipeline::AtFront,
             routing_delay_cycles: 0,
             vc_alloc_delay_cycles: 0,
             sw_alloc_delay_cycles: 1,
@@ -161,6 +165,25 @@ pub enum Switching {
     Wormhole,
     /// A free output virtual channel with credits for the whole packet.
     VirtualCutThrough,
+}
+
+/// From when on the stages of route computation and VC allocation work for a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pipeline {
+    /// From when it comes to the front of its buffer: packets of one virtual channel follow each other with a gap of both delays.
+    #[default]
+    AtFront,
+    /// From when its head arrives: the delays add to the latency of a hop, but packets of one virtual channel can follow each other without a
+    /// gap.
+    Pipelined,
+}
+
+impl Pipeline {
+    /// What is left out of a plan, so that only plans that say it have another hash.
+    fn is_default(&self) -> bool {
+        *self == Pipeline::AtFront
+    }
 }
 
 /// Whether packets at injection ports wait for packets in transit.

@@ -5,8 +5,8 @@ use flitwork::collective::Sync;
 use flitwork::routing::{DatelineClasses, DimensionOrderOptions, Tie};
 use flitwork::spec::{
     AllocatorKind, AllocatorSpec, ArbiterKind, ChannelSpec, CompatSpec, EjectionPort, InjectionPriority, InjectionVc,
-    IterationCount, NetworkSpec, NicSpec, PacingSpec, ProcessSpec, Ring2, RouterSpec, RoutingSpec, ServiceLevel,
-    SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
+    IterationCount, NetworkSpec, NicSpec, PacingSpec, Pipeline, ProcessSpec, Ring2, RouterSpec, RoutingSpec,
+    ServiceLevel, SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
 use flitwork::topology::{Fabric, Mesh, MixedGrid, Torus};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
@@ -104,7 +104,7 @@ fn router() -> impl Strategy<Value = RouterSpec> {
         (1..=6u32, policy, 1..=12u32, switching, allocator(), allocator(), lanes),
         (rarely(), rarely(), rarely(), rarely(), speedup.clone(), speedup, rarely(), any::<bool>(), rarely(), rarely()),
         (delay(3), delay(3), 1..=3u32, delay(3)),
-        (rarely(), rarely(), prop_oneof![3 => Just(0), 2 => 1..=12u32]),
+        (rarely(), rarely(), prop_oneof![3 => Just(0), 2 => 1..=12u32], rarely()),
     )
         .prop_map(|(a, b, c, d)| RouterSpec {
             vcs: a.0,
@@ -123,13 +123,14 @@ fn router() -> impl Strategy<Value = RouterSpec> {
             vc_busy_when_full: b.3,
             input_speedup: b.4,
             output_speedup: b.5,
+            pipeline: if d.3 { Pipeline::Pipelined } else { Pipeline::AtFront },
             routing_delay_cycles: c.0,
             vc_alloc_delay_cycles: c.1,
             sw_alloc_delay_cycles: c.2,
             st_delay_cycles: c.3,
             compat: CompatSpec {
                 shared_middle_vc: b.7,
-                pipelined_stages: !b.6,
+                pipelined_stages: !b.6 || d.3,
                 opposite_minus_class: b.8,
                 late_receives: b.9,
                 ..CompatSpec::default()
@@ -232,13 +233,17 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
     ];
     let order = Just(vec![0, 1, 2]).prop_shuffle();
     let size = prop::collection::vec(1..=5u32, 1..=3);
-    (topology(size, most_terminals, most_concentration), order, tie, router(), channel(), nic()).prop_map(
-        |((topology, terminals, wraps), mut order, tie, mut router, channel, mut nic)| {
+    let at_dateline = prop::bool::weighted(0.3);
+    (topology(size, most_terminals, most_concentration), (order, tie, at_dateline), router(), channel(), nic())
+        .prop_map(|((topology, terminals, wraps), (mut order, tie, at_dateline), mut router, channel, mut nic)| {
+            if at_dateline {
+                without_policy(&mut router);
+            }
             order.retain(|&d| d < sizes(&topology).len());
             let classes = if wraps { 2 } else { 1 };
             fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), classes);
             router.vcs = router.vcs.max(classes);
-            fit_rules(&mut router, wraps);
+            fit_rules(&mut router, wraps && !at_dateline);
             keep_injection_vcs(&mut nic, &router);
             fit_level(&mut nic, &router, terminals);
             spec(
@@ -246,27 +251,26 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
                 Some(RoutingSpec::DimensionOrder(DimensionOrderOptions {
                     order,
                     tie,
-                    classes: DatelineClasses::Entered,
+                    classes: if at_dateline { DatelineClasses::AtDateline } else { DatelineClasses::Entered },
                 })),
                 router,
                 channel,
                 nic,
             )
-        },
-    )
+        })
 }
 
 /// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for several. Allocators are the
 /// default, both of who comes first, or as the network has them.
 pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = NetworkSpec> {
-    (network, 1..=4u32, 0..4u32).prop_map(|(network, packets, allocators)| {
+    (network, 1..=4u32, 0..5u32).prop_map(|(network, packets, allocators)| {
         let mut router = network.router;
         (router.switching, router.hold_switch_until_tail) = (Switching::VirtualCutThrough, true);
         (router.speculative, router.output_speedup, router.compat.pipelined_stages) = (false, 1, true);
         (router.buffer_flits, router.shared_buffer_flits) = (router.buffer_flits * packets, 0);
         let both = match allocators {
             0 => None,
-            1 => Some(AllocatorSpec {
+            1 | 4 => Some(AllocatorSpec {
                 kind: AllocatorKind::SeparableInputFirst,
                 arbiter: ArbiterKind::Fcfs,
                 ..AllocatorSpec::default()
@@ -274,7 +278,9 @@ pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Str
             _ => Some(AllocatorSpec::default()),
         };
         if let Some(both) = both {
-            (router.vc_allocator, router.sw_allocator, router.input_speedup) = (both, both, 1);
+            // With an input of the crossbar for each VC, or for each port.
+            let inputs = if allocators == 4 { router.vcs } else { 1 };
+            (router.vc_allocator, router.sw_allocator, router.input_speedup) = (both, both, inputs);
         }
         NetworkSpec { router, ..network }
     })

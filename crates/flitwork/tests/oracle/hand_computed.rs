@@ -2,10 +2,10 @@
 
 use super::pace::Pauses;
 use super::{Load, Outcome, TracePacket, run};
-use flitwork::routing::{DimensionOrder, MinAdaptOptions, Selection, Tie};
+use flitwork::routing::{DatelineClasses, DimensionOrder, DimensionOrderOptions, MinAdaptOptions, Selection, Tie};
 use flitwork::schedule::{OpKind, Placement, ScheduleBuilder};
 use flitwork::spec::{
-    ChannelSpec, CompatSpec, HostSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec,
+    ChannelSpec, CompatSpec, HostSpec, NetworkSpec, NicSpec, Pipeline, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec,
 };
 use flitwork::topology::{Grid, Mesh, Torus};
 
@@ -177,6 +177,62 @@ fn a_virtual_channel_has_one_owner() {
     let router = RouterSpec { vcs: 1, ..RouterSpec::default() };
     let spec = network(mesh(&[2], 2), router, ChannelSpec::default());
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [6, 10]);
+}
+
+/// Routing and VC allocation of a cycle each, one VC, two packets of 4 flits from terminal 0 to terminal 1, their heads at router 0 in cycles 1
+/// and 5. The first asks in cycle 2 and crosses in cycles 3 to 6, at router 1 in 6 to 9. The second comes to the front in cycle 7. At the front
+/// only, it asks in cycle 8 and crosses from 9 on, and, at router 1 from 10 on, from 12 on. In a pipeline its stages are over in cycle 7, when it asks
+/// and crosses; at router 1, where its head came in 8, it follows the first from cycle 10 on.
+#[test]
+fn a_pipelined_router_leaves_no_gap_between_packets_of_one_vc() {
+    for (pipeline, second) in [(Pipeline::AtFront, 16), (Pipeline::Pipelined, 14)] {
+        let spec = network(mesh(&[2], 1), stages_of_one_cycle(pipeline), ChannelSpec::default());
+        assert_eq!(arrivals_of(&spec, vec![plus(0, 1, 4), TracePacket { message: 1, ..plus(0, 1, 4) }]), [10, second]);
+    }
+}
+
+/// As above, with a terminal more at router 0 that sends the second packet: its head is there in cycle 1, too, asks from cycle 2 on, and is given
+/// the VC in cycle 7. In a pipeline it crosses in that cycle.
+#[test]
+fn a_pipelined_router_passes_a_vc_on_without_a_gap() {
+    for (pipeline, second) in [(Pipeline::AtFront, 16), (Pipeline::Pipelined, 14)] {
+        let spec = network(mesh(&[2], 2), stages_of_one_cycle(pipeline), ChannelSpec::default());
+        assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [10, second]);
+    }
+}
+
+/// 2 hops of a channel that carries 50 packets of 8 flits back to back: the last tail comes 49 * 8 cycles behind the first, which takes
+/// 1 + 3 * (1 + 1 + 1) + 7 cycles; with a gap of 2 cycles a packet 49 * 2 later.
+#[test]
+fn back_to_back_packets_fill_a_channel() {
+    for (pipeline, each) in [(Pipeline::AtFront, 10), (Pipeline::Pipelined, 8)] {
+        let router = RouterSpec { buffer_flits: 64, ..stages_of_one_cycle(pipeline) };
+        let spec = network(mesh(&[3], 1), router, ChannelSpec::default());
+        let packets = (0..50).map(|message| TracePacket { message, ..plus(0, 2, 8) }).collect();
+        let arrived = arrivals_of(&spec, packets);
+        assert_eq!((arrived[0], arrived[49]), (17, 17 + 49 * each));
+    }
+}
+
+fn stages_of_one_cycle(pipeline: Pipeline) -> RouterSpec {
+    RouterSpec { vcs: 1, pipeline, routing_delay_cycles: 1, vc_alloc_delay_cycles: 1, ..RouterSpec::default() }
+}
+
+/// Two terminals at router 3 of a ring of 5 send 4 flits each: over the dateline to router 0, and to router 4. With a class for all of its route
+/// the first packet has the other VC of the channel that both take: it sends in cycles 1, 3, 5 and 7, the second one in between. If the class
+/// changes at the dateline both want VC 0 of it: the first sends in cycles 1 to 4, the second one in 5 to 8.
+#[test]
+fn before_the_dateline_all_packets_have_one_class() {
+    for (classes, first) in [(DatelineClasses::Entered, 10), (DatelineClasses::AtDateline, 7)] {
+        let topology = TopologySpec::Torus(Torus { size: vec![5], ring2: Default::default(), terminals_per_router: 2 });
+        let options = DimensionOrderOptions { classes, ..DimensionOrderOptions::default() };
+        let spec = NetworkSpec {
+            routing: Some(RoutingSpec::DimensionOrder(options)),
+            ..network(topology, RouterSpec::default(), ChannelSpec::default())
+        };
+        let packets = vec![TracePacket { wraps: 1, ..plus(6, 0, 4) }, plus(7, 8, 4)];
+        assert_eq!(arrivals_of(&spec, packets), [first, 10]);
+    }
 }
 
 /// With one VC and atomic VCs terminal 1's packet waits in addition for the last credit: terminal 0's tail leaves router 0

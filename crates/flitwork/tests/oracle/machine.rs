@@ -2,7 +2,7 @@
 
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
-use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, TopologySpec};
+use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, Pipeline, RouterSpec, RoutingSpec, TopologySpec};
 use flitwork::topology::{Fabric, Grid};
 use serde::de::DeserializeOwned;
 use std::rc::Rc;
@@ -21,6 +21,8 @@ pub struct Machine {
     pub bus: Option<BusSpec>,
     /// Cycles of a hop of the barrier tree, if there is one.
     pub tree_cycles: Option<u64>,
+    /// Whether packets change their dateline class at the dateline.
+    changes_at_datelines: bool,
     /// `C`, injection ports of a terminal.
     pub nic_ports: usize,
     /// `V`, virtual channels of a port.
@@ -67,6 +69,8 @@ impl Machine {
         let tie = option(&routing_spec, "tie").unwrap_or(Tie::Parity);
         let (wire, local) = (u64::from(spec.channel.latency_cycles), u64::from(spec.channel.local_latency_cycles));
         let credit = u64::from(spec.channel.credit_delay_cycles);
+        let changes_at_datelines = matches!(&routing_spec, RoutingSpec::DimensionOrder(options)
+            if options.classes == DatelineClasses::AtDateline);
         let router = spec.router.clone();
         // A switch that takes a batch at a time keeps the flits itself.
         let batches = router.st_delay_cycles > 1 && !router.compat.pipelined_stages;
@@ -76,6 +80,7 @@ impl Machine {
             fabric: fabric.clone(),
             routing: DimensionOrder { order, tie },
             routing_spec,
+            changes_at_datelines,
             group,
             seed,
             nic: spec.nic.clone(),
@@ -120,10 +125,20 @@ impl Machine {
         }
     }
 
+    /// `R`.
+    pub fn routing_cycles(&self) -> u64 {
+        u64::from(self.router.routing_delay_cycles)
+    }
+
+    /// Whether `R` and `A` count from the arrival of a head.
+    pub fn pipelined(&self) -> bool {
+        self.router.pipeline == Pipeline::Pipelined
+    }
+
     /// Whether the routing decides hop by hop.
     pub fn hop_by_hop(&self) -> bool {
         match &self.routing_spec {
-            RoutingSpec::DimensionOrder(options) => options.classes != DatelineClasses::Entered,
+            RoutingSpec::DimensionOrder(options) => options.classes == DatelineClasses::Crossed,
             RoutingSpec::ShortestPath(_) | RoutingSpec::HopClasses(_) => self.routers() > 1,
             _ => true,
         }
@@ -195,8 +210,15 @@ impl Machine {
         self.routing.order.iter().copied().find(|&d| from[d] != to[d])
     }
 
-    /// The dateline class of a packet in dimension `d`.
-    pub fn class(&self, packet: &Packet, d: usize) -> usize {
+    /// The dateline class of a packet on the channel by which it leaves `router` in dimension `d`.
+    pub fn class(&self, packet: &Packet, d: usize, router: u32) -> usize {
+        if self.changes_at_datelines {
+            // From its first router in this dimension on, coordinates rise towards plus and fall towards minus but at the wrap channel.
+            let (start, size) = (self.grid().coords(self.router_of(packet.src))[d], self.grid().size(d));
+            let (here, minus) = (self.grid().coords(router)[d], packet.minus >> d & 1 == 1);
+            let next = if minus { (here + size - 1) % size } else { (here + 1) % size };
+            return usize::from(if minus { next > start } else { next < start });
+        }
         let opposite = self.router.compat.opposite_minus_class && self.grid().wraps(d) && packet.minus >> d & 1 == 1;
         usize::from(packet.crosses(d) != opposite)
     }

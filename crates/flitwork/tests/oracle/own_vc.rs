@@ -9,7 +9,7 @@ impl Machine {
         let is_channel = out < self.fabric.network_ports_of(router);
         match is_channel.then(|| self.fabric.peer(router, out)).flatten() {
             Some((next, entered)) => {
-                let class = if self.hop_by_hop() { 0 } else { self.class(packet, out / 2) };
+                let class = if self.hop_by_hop() { 0 } else { self.class(packet, out / 2, router) };
                 self.own_vc_into(next, Some(entered), packet).map(|vc| vc + class * self.vcs_of_a_class())
             }
             None if self.router.vc_policy == VcPolicy::Destination => Some(packet.dst as usize),
@@ -21,7 +21,7 @@ impl Machine {
     pub fn own_vc_at_source(&self, packet: &Packet) -> Option<usize> {
         let (src, dst) = (self.router_of(packet.src), self.router_of(packet.dst));
         let first = if self.hop_by_hop() { None } else { self.next_dimension(src, dst) };
-        let class = first.map_or(0, |d| self.class(packet, d));
+        let class = first.map_or(0, |d| self.class(packet, d, self.router_of(packet.src)));
         self.own_vc_into(src, None, packet).map(|vc| vc + class * self.vcs_of_a_class())
     }
 

@@ -124,7 +124,8 @@ impl<'m> Router<'m> {
                 stage.push(vc, since);
                 u64::MAX // until it leaves the stage
             }
-            None => since + u64::from(self.machine.router.routing_delay_cycles),
+            None if self.machine.pipelined() => since.max(head_arrived + self.machine.routing_cycles()),
+            None => since + self.machine.routing_cycles(),
         };
         let front = Front { packet: flit.packet.clone(), head_arrived, asks_from, choice, trip, grant: None };
         self.inputs[vc.0][vc.1].front = Some(front);
@@ -185,7 +186,7 @@ impl<'m> Router<'m> {
         if let Some(stage) = &self.routing_stage {
             return stage.ending(now).copied().collect();
         }
-        let asks_from = now + u64::from(self.machine.router.routing_delay_cycles > 0);
+        let asks_from = now + u64::from(self.machine.routing_cycles() > 0 && !self.machine.pipelined());
         let ports = self.inputs.iter().enumerate();
         let vcs = ports.flat_map(|(port, vcs)| vcs.iter().enumerate().map(move |(v, input)| ((port, v), input)));
         let ends = |input: &InputVc| input.front.as_ref().is_some_and(|front| front.asks_from == asks_from);
@@ -224,8 +225,6 @@ impl<'m> Router<'m> {
                 requests.insert((row, column), Request { priority, last: *escape });
             }
         }
-        // Under speculation the delay of VC allocation has no effect: the speculative request was this cycle's.
-        let delay = if m.router.speculative { 1 } else { u64::from(m.router.vc_alloc_delay_cycles) };
         let mut granted: Vec<(usize, usize)> = self.vc_allocator.allocate(&requests).into_iter().collect();
         granted.sort_unstable();
         for (row, column) in granted {
@@ -238,7 +237,20 @@ impl<'m> Router<'m> {
                 self.places[output.0].reserve(output.1, flits);
             }
             self.outputs[output.0][output.1].owner = Some(vc);
-            self.inputs[vc.0][vc.1].front.as_mut().expect("it requested").grant = Some((output, now + delay));
+            let from = self.requests_from(self.front(vc), now);
+            self.front_mut(vc).grant = Some((output, from));
+        }
+    }
+
+    /// The first cycle in which a packet that is given an output VC in cycle `now` may request the switch without speculation.
+    fn requests_from(&self, front: &Front, now: u64) -> u64 {
+        let (m, allocation) = (self.machine, u64::from(self.machine.router.vc_alloc_delay_cycles));
+        if m.router.speculative {
+            now + 1 // The delay of VC allocation has no effect: the speculative request was this cycle's.
+        } else if m.pipelined() {
+            now.max(front.head_arrived + m.routing_cycles() + allocation)
+        } else {
+            now + allocation
         }
     }
 

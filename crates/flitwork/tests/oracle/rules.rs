@@ -47,7 +47,7 @@ impl Router<'_> {
             Some(d) if m.fabric.grid().is_some_and(|grid| grid.wraps(d)) => {
                 let h = m.vcs / 2;
                 let odd = if m.router.compat.shared_middle_vc { 0 } else { m.vcs % 2 };
-                if m.class(packet, d) == 0 { v < m.vcs - h } else { v >= h + odd }
+                if m.class(packet, d, self.id) == 0 { v < m.vcs - h } else { v >= h + odd }
             }
             _ => true,
         }

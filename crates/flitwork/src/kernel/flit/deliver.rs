@@ -174,7 +174,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             return;
         }
-        if !PLAIN && env.rules.fcfs {
+        if !PLAIN && env.rules.notes_arrivals {
             env.pool[flit.packet].here = env.now as u32;
         }
         if input.front == NONE {
@@ -208,9 +208,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn new_front_at_source<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         let front = self.input(slot).front;
-        let packet = &env.pool[front];
+        let packet = &mut env.pool[front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
             Some(field) => {
+                packet.wraps |=
+                    env.routes.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
                 // Both bits of the field with one shift.
                 let bits = u16::from_le_bytes([packet.minus, packet.wraps]) >> field;
                 let upper = (bits >> (8 - UPPER_CLASS.trailing_zeros())) as u8 & UPPER_CLASS;
@@ -235,7 +237,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return self.new_front_in_tree::<false>(me, slot, since, env);
         }
         let found = if env.rules.by_choice {
-            let asks_from = env.asks_from(me, since);
+            let asks_from = env.asks_from(me, self.input(slot).front, since);
             self.route_by_choice(me, slot, asks_from, env)
         } else {
             self.route_to_one_port(me, slot, env)
@@ -279,7 +281,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if env.p.routing_delay_cycles == 0 {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
-        } else if flags & UNDECIDED != 0 {
+        } else if flags & UNDECIDED != 0 && env.rules.decides_routing {
             self.decide_in_stage(me, slot, flags, since, env);
         } else if env.rules.routes_in_one && since == env.now {
             vc.flags = flags | WAITING;
@@ -287,7 +289,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.activate(me);
         } else {
             vc.flags = flags;
-            let asks_from = env.asks_from(me, since);
+            let asks_from = env.asks_from(me, vc.front, since);
+            if env.rules.pipelined && asks_from == since {
+                self.input(slot).flags |= WAITING;
+                return self.want(me, slot, port, env);
+            }
             env.wheel.at(asks_from).wakes.push(self.number(me, slot) as u32);
         }
     }
@@ -316,7 +322,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if flags & GRANTED != 0 {
             self.activate(slot);
             env.activate(me);
-        } else if flags & UNDECIDED != 0 {
+        } else if flags & UNDECIDED != 0 && env.rules.decides_routing {
             self.routed.insert(slot);
             env.activate(me);
         } else {

@@ -14,7 +14,7 @@ use crate::compat::BatchStage;
 use crate::kernel::parallel::Border;
 use crate::measure::{FlitTimes, StallCounter, WaitLog};
 use crate::plan::{Params, Plan, Workload};
-use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching};
+use crate::spec::{AllocatorKind, AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Pipeline, Switching};
 use crate::traffic::{Drawn, Lengths, Packets, Traffic};
 use crate::transit::PacketPool;
 use crate::transit::{FlitArrival, Wheel};
@@ -113,6 +113,10 @@ pub(super) struct Rules {
     /// Injection ports yield to network ports.
     pub injection_last: bool,
     pub fcfs: bool,
+    /// Route computation and VC allocation count from the arrival of a head, and one of them takes time.
+    pub pipelined: bool,
+    /// The router keeps when the head of a packet arrived: one of the two rules above holds.
+    pub notes_arrivals: bool,
     /// NICs have several ports, and the ejection port is chosen at each request.
     pub chooses_ejection_port: bool,
     /// The route is decided hop by hop.
@@ -248,12 +252,14 @@ impl Rules {
         let routes_in_one = in_one && router.routing_delay_cycles == 1 && !batches_of_routing;
         let decides = in_tree.is_some_and(InTree::compares);
         let injection_last = router.injection_priority == InjectionPriority::Last;
+        let pipelined = router.pipeline == Pipeline::Pipelined
+            && (router.routing_delay_cycles > 0 || router.vc_alloc_delay_cycles > 0);
         let in_order_of_arrival =
             |a: &AllocatorSpec| a.kind == AllocatorKind::SeparableInputFirst && a.arbiter == ArbiterKind::Fcfs;
         let oldest_first = packets
             && in_order_of_arrival(&router.vc_allocator)
             && in_order_of_arrival(&router.sw_allocator)
-            && router.input_speedup == 1
+            && (router.input_speedup == 1 || router.input_speedup == router.vcs)
             && !(chooses_port || decides || own_vc || router.wait_for_tail_credit || injection_last);
         Rules {
             ejection_port: network.nic.ejection_port,
@@ -271,11 +277,13 @@ impl Rules {
             until_tail: router.hold_switch_until_tail,
             injection_last,
             fcfs,
+            pipelined,
+            notes_arrivals: fcfs || pipelined,
             chooses_ejection_port: several_ejection_ports,
             hop_by_hop: choices.is_some(),
             in_tree: in_tree.is_some(),
             decides,
-            decides_routing: decides && router.routing_delay_cycles > 0,
+            decides_routing: decides && router.routing_delay_cycles > 0 && !pipelined,
             by_choice,
             chooses_port,
             first_use: FirstUse::new(plan),
@@ -283,8 +291,12 @@ impl Rules {
             routes_in_one,
             allocates_in_one: (in_one || oldest_first && !watched) && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
-            plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
-            single_stages: in_one && router.vc_alloc_delay_cycles == 1 && short_packets_are_usual(plan),
+            plain_heads: !fcfs
+                && !pipelined
+                && !own_vc
+                && (router.routing_delay_cycles == 0 || routes_in_one)
+                && one_step,
+            single_stages: in_one && !pipelined && router.vc_alloc_delay_cycles == 1 && short_packets_are_usual(plan),
             all_single: lengths_of_all(plan) == (Some(1), Some(1)),
             plain,
             oldest_first,
@@ -337,14 +349,24 @@ impl Env {
         !LEAN && self.watched
     }
 
-    /// When a head that comes to the front in cycle `since` may ask for an output VC.
+    /// When `packet`, whose head comes to the front in cycle `since`, may ask for an output VC.
     #[inline(always)]
-    pub fn asks_from(&mut self, router: usize, since: u64) -> u64 {
+    pub fn asks_from(&mut self, router: usize, packet: u32, since: u64) -> u64 {
         if self.p.routing_delay_cycles == 0 {
             return since;
         }
+        if self.rules.pipelined {
+            return since.max(self.now + self.cycles_to(packet, self.p.routing_delay_cycles));
+        }
         let start = self.routing_stage.as_mut().map_or(since, |stage| stage.enter(router, since));
         start + u64::from(self.p.routing_delay_cycles)
+    }
+
+    /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they have. Only where arrivals
+    /// are noted.
+    #[inline(always)]
+    pub fn cycles_to(&self, packet: u32, delay: u32) -> u64 {
+        u64::from(delay.saturating_sub((self.now as u32).wrapping_sub(self.pool[packet].here)))
     }
 
     /// A flit leaves its router now, and goes on its channel in cycle `turn`.

@@ -75,7 +75,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     pub(super) fn decide_in_stage(&mut self, me: usize, slot: usize, flags: u8, since: u64, env: &mut Env) {
         self.input(slot).flags = flags;
-        let decides = env.asks_from(me, since) - 1;
+        let decides = env.asks_from(me, self.input(slot).front, since) - 1;
         if decides == env.now {
             self.routed.insert(slot);
             env.activate(me);

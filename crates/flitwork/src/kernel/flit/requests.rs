@@ -203,7 +203,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Lets a packet that was granted its output VC request the switch, when allocation is through.
     #[inline(always)]
     pub(super) fn activate_after_delay(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
-        if env.p.vc_alloc_delay_cycles == 0 {
+        let mut delay = env.p.vc_alloc_delay_cycles;
+        if env.rules.pipelined {
+            delay = env.cycles_to(self.input(slot).front, env.p.routing_delay_cycles + delay) as u32;
+        }
+        if delay == 0 {
             // Its head is in the buffer: a flit there is.
             self.input(slot).flags |= ACTIVE;
             if PACKETS || self.output_of(output).credits > 0 {
@@ -215,7 +219,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.allocated.insert(slot);
             }
         } else {
-            let at = env.now + u64::from(env.p.vc_alloc_delay_cycles);
+            let at = env.now + u64::from(delay);
             env.wheel.at(at).wakes.push(self.number(me, slot) as u32);
         }
     }

@@ -15,6 +15,9 @@ pub(crate) struct RouteTable {
     keys: Keys,
     /// Those of all routers, where this is a part.
     all: Option<Box<[u64]>>,
+    /// For each router of this part, the output ports behind which packets have dateline class 1, as bits; empty unless packets change class
+    /// at datelines.
+    datelines: Box<[u16]>,
 }
 
 impl RouteTable {
@@ -22,11 +25,15 @@ impl RouteTable {
     pub fn of(routers: u32, routing: &Routing, part: Option<Range<usize>>) -> Self {
         let numbers = || Keys { of_router: (0..u64::from(routers)).collect(), field_of_bit: [0; 64] };
         let mut keys = routing.at_source().map_or_else(numbers, AtSource::keys);
+        let mut datelines = routing.at_source().map_or_else(Vec::new, AtSource::dateline_ports);
+        if let Some(own) = part.clone().filter(|_| !datelines.is_empty()) {
+            datelines = datelines[own].to_vec();
+        }
         let all = part.map(|own| {
             let own = keys.of_router[own].to_vec();
             std::mem::replace(&mut keys.of_router, own).into_boxed_slice()
         });
-        RouteTable { keys, all }
+        RouteTable { keys, all, datelines: datelines.into_boxed_slice() }
     }
 
     /// The key of each router.
@@ -39,6 +46,12 @@ impl RouteTable {
     #[inline(always)]
     pub fn ask_for(&self, router: usize) {
         prefetch(at(&self.keys.of_router, router));
+    }
+
+    /// 1 if a packet has dateline class 1 from the channel of output `port` on, 0 if that channel changes nothing.
+    #[inline(always)]
+    pub fn raises_class(&self, router: usize, port: usize) -> u8 {
+        self.datelines.get(router).map_or(0, |ports| (ports >> port & 1) as u8)
     }
 
     /// The field to go on in from `router` towards `key`; `None` at the destination.

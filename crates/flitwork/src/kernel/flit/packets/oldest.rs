@@ -131,8 +131,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.activate_after_delay(me, slot, (port, out_vc), env);
     }
 
-    /// Each input port whose row is free picks the oldest of its ready packets whose column is free, and each output port the oldest of those
-    /// that picked it. Whether one lost that may be sent in the next cycle.
+    /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of those that picked it: a row
+    /// is an input port, or, where each VC has an input of the crossbar, a VC. Whether one lost that may be sent in the next cycle.
     #[inline(never)]
     fn send_oldest(&mut self, me: usize, env: &mut Env) -> bool {
         let busy = *at(&env.streams.busy, me);
@@ -148,12 +148,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut able, mut sending) = (0u64, 0u64);
         let mut left = ready;
+        let own_rows = env.rules.input_speedup > 1;
         while left != 0 {
-            let in_port = left.trailing_zeros() as usize / VCS;
-            let row = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
+            let (in_port, in_vc) = Self::port_and_vc(left.trailing_zeros() as usize);
+            let of_port = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
+            let row = if own_rows { left & left.wrapping_neg() } else { of_port };
             let mut of_row = left & row;
             left &= !row;
-            if busy.rows >> in_port & 1 == 1 {
+            if busy.rows >> env.streams.row(in_port, in_vc) & 1 == 1 {
                 continue;
             }
             let mut oldest = None;
