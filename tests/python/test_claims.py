@@ -165,5 +165,5 @@ def test_claims_are_judged_by_the_points_that_are_left(tmp_path: Path, cli: Cli)
     python = 'def claims(results):\n    return [{"x": 1}[results["run.max_cycles"].min()]]\n'
     done = cli("reproduce", folder(tmp_path, study=failing, python=python))
     assert done.returncode == 3, done.stderr
-    assert "8 of 16 points failed" in done.stderr and "1 reproduced" in done.stdout
+    assert "8 of 16 points failed" in done.stderr and "1 of 1 statements of the paper" in done.stdout
     assert "claims.py cannot use the points that are left (KeyError" in done.stderr and "Traceback" not in done.stderr

@@ -403,13 +403,20 @@ def published(tmp_path: Path) -> Path:
 def test_reproduce_judges_claims(cli: Cli, published: Path, tmp_path: Path) -> None:
     done = cli("reproduce", published, "--quick")
     assert done.returncode == 0, done.stderr
-    assert "2 reproduced" in done.stdout and "1 differs" in done.stdout
+    assert "2 of 3 statements of the paper reproduced, 1 differs\n" in done.stdout
     assert "because messages have a length" in done.stdout and "extra.txt" in done.stdout
     found = json.loads(cli("reproduce", published, "--quick", "--json").stdout)
     assert {c["id"]: c["verdict"] for c in found["claims"]} == {
         "faster": "reproduced",
         "impossible": "differs",
         "computed": "reproduced",
+    }
+    assert found["statements"][1] == {
+        "id": "impossible",
+        "by": "paper",
+        "verdict": "differs",
+        "claims": ["impossible"],
+        "other_readings": {},
     }
 
 

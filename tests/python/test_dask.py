@@ -138,7 +138,11 @@ def test_a_published_study_and_the_command(address: str, tmp_path: Path, cli: Cl
     measure = 'measure = { experiment = "e", column = "completion_cycles" }'
     (folder / "claims.toml").write_text(f'[[claims]]\nid = "c"\npaper = 1\nrelation = "at_least"\n{measure}\n')
     done = cli("reproduce", folder, "--engine", "dask", "--scheduler", address)
-    assert done.returncode == 0 and "1 reproduced" in done.stdout and "8 of 8 points are stored" in done.stderr
+    assert (
+        done.returncode == 0
+        and "1 of 1 statements of the paper reproduced" in done.stdout
+        and "8 of 8 points are stored" in done.stderr
+    )
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ def test_fits_of_both_machines_stand_side_by_side(family: str, tmp_path: Path) -
     page = of_measurements("makino-1997-ap1000", found)
     assert len(page.figures) == 4 and "--mpi '" in page.command
     # What is asked of this machine stands apart: the paper has no verdict by it, and every claim has a value.
-    assert {claim.by for claim in page.claims} == {"this machine"} and not page.verdicts
+    assert {claim.by for claim in page.claims} == {"this machine"} and not page.scores.paper
     assert len(page.claims) == 9 and all(claim.ours is not None and not claim.fails for claim in page.claims)
     # The same again measures nothing.
     told: list[Any] = []

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
@@ -88,8 +88,10 @@ def _jsonable(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """A table; numbers to the right."""
+def print_table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", dim: Collection[int] = ()
+) -> None:
+    """A table; numbers to the right. The rows with the numbers ``dim`` are muted."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -100,8 +102,8 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
     for i, header in enumerate(headers):
         numeric = bool(rows) and all(isinstance(row[i], (int, float)) or row[i] in ("", None) for row in rows)
         table.add_column(escape(header), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(cell(value)) for value in row))
+    for i, row in enumerate(rows):
+        table.add_row(*(escape(cell(value)) for value in row), style="dim" if i in dim else None)
     _console(False).print(table)
 
 

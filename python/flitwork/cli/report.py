@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,8 @@ from flitwork.experiment import load_study, run_study
 from flitwork.files import writable_file
 from flitwork.result import Result
 from flitwork.studies import Claim, default_results, judge_measured, judge_stored, published, reproduce
-from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
+from flitwork.studies.statements import Row, rows_of
+from flitwork.studies.words import ours_in_words, paper_in_words, statement_in_words, verdict_in_words
 
 _RESULTS = Path("results")
 
@@ -91,6 +93,7 @@ def claims(
 ) -> None:
     """Print the claims of published studies, with our values where results are stored.
 
+    Claims in other readings of the paper stand below the statement that they judge; they are not counted.
     Rows `here.*`, of this machine, ask of it what a paper says of its own (`reproduce --mpi`); they do not judge the
     paper. Nothing is simulated: `flitwork reproduce` does that.
 
@@ -126,19 +129,23 @@ def claims(
             ]
         )
         return
-    rows = [
-        (
-            name,
-            claim.id,
-            f"this machine ({machine}): {claim.claim}" if machine else claim.claim,
-            paper_in_words(claim),
-            ours_in_words(claim),
-            claim.verdict + reason_in_words(claim),
-        )
-        for name, machine, claim in found
-    ]
-    print_table(("study", "claim", "statement", "paper", "ours", "verdict"), rows, "Claims of published studies")
+    rows, dim = [], []
+    for (name, machine), of_study in groupby(found, key=lambda one: one[:2]):
+        for row in rows_of([claim for *_, claim in of_study]):
+            if row.claim and row.claim.reading:
+                dim.append(len(rows))
+            rows.append(_row(name, machine, row))
+    headers = ("study", "claim", "statement", "paper", "ours", "verdict")
+    print_table(headers, rows, "Claims of published studies", dim)
 
 
-def _in_words(claim: Claim) -> tuple[str, str, str]:
-    return paper_in_words(claim), ours_in_words(claim), claim.verdict + reason_in_words(claim)
+def _row(study: str, machine: str, row: Row) -> tuple[str, ...]:
+    name, said, claim = f"{'  ' if row.below else ''}{row.name}", statement_in_words(row), row.claim
+    return (
+        study,
+        name,
+        f"this machine ({machine}): {said}" if machine else said,
+        paper_in_words(claim) if claim else "",
+        ours_in_words(claim) if claim else "",
+        verdict_in_words(row),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,14 +18,22 @@ from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.goal import PARAMETERS
 from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
+from flitwork.studies.claims import Verdict
 from flitwork.studies.judging import Pending, judges
 from flitwork.studies.reproduce import simulate as simulate_study
-from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
+from flitwork.studies.statements import Row, Statement, rows_of, scores, statements
+from flitwork.studies.words import (
+    ours_in_words,
+    paper_in_words,
+    scores_in_words,
+    statement_in_words,
+    verdict_in_words,
+)
 
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Folder of the results [default: results/NAME, results/NAME-quick].")
 ]
-_COLOUR = {
+_COLOUR: dict[Verdict, str] = {
     "reproduced": "green",
     "not reproduced": "red",
     "differs": "yellow",
@@ -34,7 +41,6 @@ _COLOUR = {
     "not measured": "dim",
 }
 _HEADERS = ("claim", "source", "statement", "paper", "ours", "verdict")
-_BY = {"paper": "of the paper", "calibration": "of the paper that chose the reading", "ours": "our own"}
 
 
 def _complete_study(incomplete: str) -> list[str]:
@@ -142,11 +148,13 @@ def reproduce(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a published study again, judge each claim of its paper, and write a report.
+    """Run a published study again, judge the statements of its paper, and write a report.
 
+    A statement has one verdict, that of the first reading of the paper. Claims in other readings are shown and not
+    counted; calibrations and our own checks are counted apart.
     The report, `report.html` in the folder of the results, is one file that needs no other.
-    The exit code is 1 if a claim that this version stands for is not reproduced, or if the full study did not measure
-    one.
+    The exit code is 1 if a claim has another verdict than this version of flitwork stands for, or if the full study did
+    not measure one.
 
     Examples:
 
@@ -227,7 +235,7 @@ def _collect(waiting: dict[str, Pending], done: dict[str, Reproduction], names: 
     """Moves studies from those that are waited for to those that are done, and says what came out."""
     for name in names:
         done[name] = waiting.pop(name).result()
-        note(f"[bold]{name}[/]: {_tally(done[name].claims)}")
+        note(f"[bold]{name}[/]: {_score(done[name].claims)}")
         # Somebody who waits has a picture to look at.
         for path in done[name].figures[:1]:
             note(f"the first of its figures: {escape(str(path))}")
@@ -241,6 +249,7 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
                 **_summary(one.run),
                 "figures": one.figures,
                 "claims": [_claim(c) for c in one.claims],
+                "statements": [_statement(s) for s in statements(one.claims)],
                 "report": report,
                 **({"mpi": _measured(one.on_mpi)} if one.on_mpi else {}),
             }
@@ -256,7 +265,7 @@ def _tell(done: dict[str, Reproduction], report: Path, as_json: bool) -> None:
         say(f"report  {escape(str(report))}")
     else:
         for name, one in done.items():
-            say(f"[bold]{name}[/]: {_tally(one.claims)}")
+            say(f"[bold]{name}[/]: {_score(one.claims)}")
             _show_failed(one)
         say(f"report  {escape(str(report))}")
     if any(one.run.failures for one in done.values()):
@@ -277,9 +286,8 @@ def _measured(found: OnMpi) -> dict[str, Any]:
     }
 
 
-def _tally(claims: Sequence[Claim]) -> str:
-    counts = Counter(claim.verdict for claim in claims)
-    return ", ".join(f"[{_COLOUR[verdict]}]{count} {verdict}[/]" for verdict, count in counts.items())
+def _score(claims: Sequence[Claim]) -> str:
+    return scores_in_words(scores(claims), lambda verdict, text: f"[{_COLOUR[verdict]}]{text}[/]")
 
 
 def _summary(done: StudyRun) -> dict[str, Any]:
@@ -315,6 +323,16 @@ def _claim(claim: Claim) -> dict[str, Any]:
     return {**fields, "verdict": claim.verdict}
 
 
+def _statement(found: Statement) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "by": found.by,
+        "verdict": found.verdict,
+        "claims": [claim.id for claim in found.claims],
+        "other_readings": {claim.id: claim.verdict for claim in found.others},
+    }
+
+
 def _interrupted(folder: Path) -> None:
     note(f"what is finished is stored in {escape(str(folder))}; the same command continues from there")
 
@@ -328,14 +346,17 @@ def _show_files(files: list[Path], figures: list[Path]) -> None:
 
 
 def _show_claims(done: Reproduction) -> None:
-    print_table(_HEADERS, [_row(claim) for claim in done.claims], done.run.study.study.title)
+    _print_claims(done.claims, done.run.study.study.title)
     if any(claim.tolerance for claim in done.claims):
         say("± beside a number of the paper is our tolerance")
-    for by, whose in _BY.items():
-        mine = [claim for claim in done.claims if claim.by == by]
-        if mine:
-            say(f"{whose}: {_tally(mine)}")
+    say(_score(done.claims))
     _show_failed(done)
+
+
+def _print_claims(claims: Sequence[Claim], title: str) -> None:
+    found = rows_of(claims)
+    dim = [i for i, row in enumerate(found) if row.claim and row.claim.reading]
+    print_table(_HEADERS, [_row(row) for row in found], title, dim)
 
 
 def _show_measured(found: OnMpi) -> None:
@@ -346,7 +367,7 @@ def _show_measured(found: OnMpi) -> None:
     rows = [[_number(value) for value in row] for row in found.table[columns].itertuples(index=False)]
     print_table(columns, rows, f"here: {found.machine}. simulated: the study's machine. a in s/B or s a rank, t0 in s")
     if found.claims:
-        print_table(_HEADERS, [_row(claim) for claim in found.claims], f"the same statements here: {found.machine}")
+        _print_claims(found.claims, f"the same statements here: {found.machine}")
     for sentence in found.found:
         say(escape(sentence))
     _show_files([found.file, found.file.with_name("fits.csv")], found.figures)
@@ -359,9 +380,12 @@ def _number(value: object) -> object:
 def _show_failed(done: Reproduction) -> None:
     for claim in done.failed:
         fault = "was not measured" if claim.verdict == "not measured" else f"should be {claim.expected}"
-        say(f"[red]failed[/]: {escape(claim.id)} {fault}")
+        reading = f" in another reading ({claim.reading})" if claim.reading else ""
+        say(f"[red]failed[/]: {escape(claim.id)} {fault}{escape(reading)}")
 
 
-def _row(claim: Claim) -> tuple[str, ...]:
-    verdict = claim.verdict + reason_in_words(claim)
-    return claim.id, claim.source, claim.claim, paper_in_words(claim), ours_in_words(claim), verdict
+def _row(row: Row) -> tuple[str, ...]:
+    name, claim = f"{'  ' if row.below else ''}{row.name}", row.claim
+    if claim is None:
+        return name, "", statement_in_words(row), "", "", verdict_in_words(row)
+    return name, claim.source, claim.claim, paper_in_words(claim), ours_in_words(claim), verdict_in_words(row)

@@ -14,7 +14,16 @@ from flitwork import __version__
 from flitwork.errors import ConfigError
 from flitwork.files import write_atomically
 from flitwork.report.section import Section, Shown
-from flitwork.studies.words import ours_in_words, paper_in_words, reason_in_words
+from flitwork.studies.words import (
+    SCORE_HEADERS,
+    ours_in_words,
+    paper_in_words,
+    score_cells,
+    scores_in_words,
+    statement_in_words,
+    verdict_in_words,
+    whose_in_words,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,8 +44,11 @@ def write(path: str | Path, sections: Sequence[Section], title: str = "flitwork 
     text = (
         _environment()
         .get_template("page.html")
-        .render(title=title, sections=sections, version=__version__, style=_part("page.css"), script=_part("page.js"))
-    )
+        .render(
+            title=title, sections=sections, version=__version__, style=_part("page.css"), script=_part("page.js"),
+            score_headers=SCORE_HEADERS,
+        )
+    )  # fmt: skip
     return write_atomically(path, lambda file: file.write(text.encode()))
 
 
@@ -53,7 +65,11 @@ def _environment() -> Environment:
         as_text=_as_text,
         paper=paper_in_words,
         ours=ours_in_words,
-        reason=reason_in_words,
+        whose=whose_in_words,
+        statement=statement_in_words,
+        verdict=verdict_in_words,
+        score_cells=score_cells,
+        scores=scores_in_words,
     )
     return found
 

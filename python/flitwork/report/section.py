@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import shlex
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from flitwork.result import Result
 from flitwork.studies.claims import Claim
 from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import Reproduction
+from flitwork.studies.statements import Scores, Statement, scores, statements
 
 #: Rows of what a table says of itself that are shown; the file behind it has all.
 _ROWS = 12
@@ -52,9 +52,19 @@ class Section:
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
-    def verdicts(self) -> dict[str, int]:
-        """How many claims of the paper have each verdict."""
-        return dict(Counter(claim.verdict for claim in self.claims if claim.by == "paper").most_common())
+    def statements(self) -> list[Statement]:
+        """The claims by the statements that they judge."""
+        return statements(self.claims)
+
+    @property
+    def scores(self) -> Scores:
+        """How many statements have each verdict."""
+        return scores(self.claims)
+
+    @property
+    def version(self) -> str:
+        """``full``, or ``quick`` for the smaller version of a study."""
+        return "quick" if self.full else "full"
 
     @property
     def short(self) -> str:

@@ -3,7 +3,8 @@
 A subpackage ``author_year_key`` has
 
 * ``study.toml`` - the simulations and plots, as for ``flitwork run``;
-* ``claims.toml`` - what the paper says: one ``[[claims]]`` a statement (:class:`~flitwork.studies.claims.Claim`);
+* ``claims.toml`` - what the paper says: ``[[claims]]``, one or more for a statement, and for each of its readings
+  (:class:`~flitwork.studies.claims.Claim`, :mod:`flitwork.studies.statements`);
 * ``claims.py`` (optional) - ``claims(results: pandas.DataFrame) -> list[Claim]``, for claims that a mean over a column
   cannot state: return ``Claim(id=..., ours=..., ci=...)``, or with ``variants=[...]`` ours in each of several runs; the
   rest is taken from ``claims.toml``.

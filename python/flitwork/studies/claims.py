@@ -32,15 +32,21 @@ class Measure(Table):
 
 
 class Claim(Table):
-    """One statement of a paper.
+    """What a paper states, and how it is judged.
+
+    ``statement`` names the statement of the paper that the claim judges (its own ``id`` if empty); several claims may
+    judge one. ``reading`` is empty for the first reading of the paper, which the README of the study names; any other
+    text names another reading. A statement has one verdict, that of the first reading
+    (:mod:`flitwork.studies.statements`).
 
     ``paper`` is its number (or nothing, for a claim that is true or false), ``tolerance`` how far ours may be away:
     absolute, or a share of the paper's value with ``relative = true``. ``relation`` says how to compare. ``expected``
     is the verdict that this version of flitwork stands for: the command fails where a claim that should be reproduced
-    is not, and where one is that should not be; ``quick_expected`` is that of the smaller version, where it is another
-    one. Both are ``not run`` where nobody knows yet: then no verdict fails. ``because`` is the reason where ours is
-    known to differ. ``by`` says whose statement it is: the paper's, one of its numbers that chose how it was read (no
-    evidence for the reading), ours (a check of ourselves, or an aim), or that of another machine, asked of this one.
+    is not, and where one is that should not be. This holds for other readings, too. ``quick_expected`` is the verdict
+    of the smaller version, where it is another one. Both are ``not run`` where nobody knows yet: then no verdict fails.
+    ``because`` is the reason where ours is known to differ. ``by`` says whose statement it is: the paper's, one of its
+    numbers that chose how it was read (no evidence for the reading), ours (a check of ourselves, or an aim), or that of
+    another machine, asked of this one.
 
     Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
     in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
@@ -48,6 +54,8 @@ class Claim(Table):
     """
 
     id: str
+    statement: str = ""
+    reading: str = ""
     claim: str = ""
     source: str = ""
     paper: float | None = None
@@ -118,14 +126,30 @@ class _ClaimsFile(Table):
 
 
 def load_claims(path: Path) -> list[Claim]:
-    """The claims of ``claims.toml``."""
+    """The claims of ``claims.toml``, each with the name of its statement."""
     claims = validate(_ClaimsFile, read_toml(path)).claims
     for i, claim in enumerate(claims):
         if claim.ours is not None or claim.ci or claim.variants:
             raise ConfigError(f"claims[{i}].ours", claim.ours, "nothing: ours is measured", "give measure instead")
         if any(claim.id == other.id for other in claims[:i]):
             raise ConfigError(f"claims[{i}].id", f'"{claim.id}"', "an id that no other claim has")
+    claims = [claim.model_copy(update={"statement": claim.statement or claim.id}) for claim in claims]
+    _check_statements(claims)
     return claims
+
+
+def _check_statements(claims: Sequence[Claim]) -> None:
+    """Every statement has a first reading, and in it one owner."""
+    first: dict[str, Claim] = {}
+    for i, claim in enumerate(claims):
+        if not claim.reading and claim.by != first.setdefault(claim.statement, claim).by:
+            other = first[claim.statement]
+            raise ConfigError(f"claims[{i}].by", f'"{claim.by}"', f'"{other.by}", as claim {other.id} of the statement')
+    for i, claim in enumerate(claims):
+        if claim.statement not in first:
+            expected = "a statement with a claim in the first reading"
+            hint = did_you_mean(claim.statement, first) or "leave out reading in one of its claims"
+            raise ConfigError(f"claims[{i}].statement", f'"{claim.statement}"', expected, hint)
 
 
 def check_measures(claims: Sequence[Claim], known: Mapping[str, Columns], values: bool = True) -> None:

@@ -1,11 +1,16 @@
-"""A claim's numbers as they stand in tables, for people."""
+"""A claim's numbers as they stand in tables, and scores, for people."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Claim, Verdict
+from flitwork.studies.statements import VERDICTS, Row, Scores
 
+#: The columns of :func:`score_cells`.
+SCORE_HEADERS = ("statements", *VERDICTS, "calibrations", "our checks", "other readings")
 _SIGNS = {"equal": "", "at_least": "≥ ", "at_most": "≤ "}
 
 
@@ -49,3 +54,53 @@ def reason_in_words(claim: Claim) -> str:
     if claim.verdict == "differs":
         return f" because {claim.because}"
     return f" ({claim.note})" if claim.note else ""
+
+
+def verdict_in_words(row: Row) -> str:
+    """The verdict of a row, what stands behind it, and that another reading does not count."""
+    if row.claim is None:
+        return row.verdict
+    uncounted = f"; not counted (reading: {row.claim.reading})" if row.claim.reading else ""
+    return row.verdict + reason_in_words(row.claim) + uncounted
+
+
+def statement_in_words(row: Row) -> str:
+    """What a row says: its claim, or which claims judge the statement together."""
+    if row.claim is not None:
+        return row.claim.claim
+    return f"judged by {len(row.statement.claims)} claims: {', '.join(one.id for one in row.statement.claims)}"
+
+
+def whose_in_words(claim: Claim) -> str:
+    """Whose statement a claim judges, and in which other reading."""
+    return f"{claim.by}, reading: {claim.reading}" if claim.reading else claim.by
+
+
+def tally(counts: Counter[Verdict], word: Callable[[Verdict, str], str] = lambda _, text: text) -> str:
+    """How many have each verdict; ``word`` may colour the words for one."""
+    return ", ".join(word(verdict, f"{counts[verdict]} {verdict}") for verdict in VERDICTS if counts[verdict])
+
+
+def scores_in_words(found: Scores, word: Callable[[Verdict, str], str] = lambda _, text: text) -> str:
+    """One line: the statements of the paper, then what is counted apart, then what is not counted."""
+    parts = []
+    if found.paper:
+        good = word("reproduced", f"{found.paper['reproduced']} of {found.paper.total()}")
+        rest = tally(Counter({**found.paper, "reproduced": 0}), word)
+        parts.append(f"{good} statements of the paper reproduced" + (f", {rest}" if rest else ""))
+    if found.calibration:
+        parts.append(f"calibrations: {tally(found.calibration, word)}")
+    if found.ours:
+        parts.append(f"our checks: {tally(found.ours, word)}")
+    if found.other:
+        parts.append(f"other readings shown, not counted: {found.other}")
+    return "; ".join(parts) or "no statements"
+
+
+def score_cells(found: Scores) -> list[str]:
+    """The scores of one study as a row of a table: statements of the paper by verdict, then what is counted apart."""
+    apart = [
+        f"{counts['reproduced']} of {counts.total()}" if counts else "-" for counts in (found.calibration, found.ours)
+    ]
+    of_paper = [found.paper.total(), *(found.paper[verdict] for verdict in VERDICTS)]
+    return [*map(str, of_paper), *apart, str(found.other or "-")]

@@ -1,7 +1,8 @@
 "use strict";
 // Tables are sorted by a click on a heading: by data-value where cells have it, else by their text.
+// In a grouped table each body is a statement, which moves as a whole by its first row.
 const keyOf = (row, column) => {
-  const cell = row.cells[column];
+  const cell = (row.rows ? row.rows[0] : row).cells[column];
   return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent.trim();
 };
 
@@ -19,7 +20,9 @@ const sortTable = (table, column, down) => {
         : x.localeCompare(y, "en", { numeric: true });
     return down ? -found : found;
   };
-  table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+  const grouped = table.classList.contains("grouped");
+  const movable = grouped ? [...table.tBodies] : [...table.tBodies[0].rows];
+  (grouped ? table : table.tBodies[0]).append(...movable.sort(order));
 };
 
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -37,10 +40,11 @@ if (claims) {
   const search = document.getElementById("search");
   const verdict = document.getElementById("verdict");
   const whose = document.getElementById("whose");
+  const rows = [...claims.querySelectorAll("tbody tr")];
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
-    for (const row of claims.tBodies[0].rows) {
+    for (const row of rows) {
       const text = row.textContent.toLowerCase();
       const fits = words.every((word) => text.includes(word))
         && (!verdict.value || row.dataset.verdict === verdict.value)
@@ -48,7 +52,7 @@ if (claims) {
       row.hidden = !fits;
       shown += fits;
     }
-    document.getElementById("count").textContent = `${shown} of ${claims.tBodies[0].rows.length} claims`;
+    document.getElementById("count").textContent = `${shown} of ${rows.length} claims`;
   };
   for (const field of [search, verdict, whose]) field.addEventListener("input", filter);
   filter();
