@@ -174,7 +174,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             return;
         }
-        if !PLAIN && env.rules.notes_arrivals {
+        if env.rules.notes_arrivals {
             env.pool[flit.packet].here = env.now as u32;
         }
         if input.front == NONE {

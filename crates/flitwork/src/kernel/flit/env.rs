@@ -291,11 +291,7 @@ impl Rules {
             routes_in_one,
             allocates_in_one: (in_one || oldest_first && !watched) && router.vc_alloc_delay_cycles == 1,
             has_stages: false,
-            plain_heads: !fcfs
-                && !pipelined
-                && !own_vc
-                && (router.routing_delay_cycles == 0 || routes_in_one)
-                && one_step,
+            plain_heads: !fcfs && !own_vc && (router.routing_delay_cycles == 0 || routes_in_one) && one_step,
             single_stages: in_one && !pipelined && router.vc_alloc_delay_cycles == 1 && short_packets_are_usual(plan),
             all_single: lengths_of_all(plan) == (Some(1), Some(1)),
             plain,
