@@ -23,11 +23,13 @@ FOLDER = published()["shibamura-2012-pacing"].folder
 
 def test_the_grid_is_the_papers() -> None:
     points = expand(load_study(FOLDER / "study.toml"))
-    names = {name + late for name in ("lock_step", "spread", "rounds") for late in ("", "_late")}
-    # Five algorithms, eight tori, four sizes, six kinds of imbalance, with and without pacing.
-    grid = [point for point in points if point.experiment in names]
-    assert len(grid) == 5 * 8 * 4 * 6 * 2 == 1920
-    assert {(p.params["nodes"], p.params["dims"]) for p in grid} == {(128 << i, d) for i in range(4) for d in (2, 3)}
+    for reading in ("", "pipelined_"):
+        names = {reading + name + late for name in ("lock_step", "spread", "rounds") for late in ("", "_late")}
+        # Five algorithms, eight tori, four sizes, six kinds of imbalance, with and without pacing.
+        grid = [point for point in points if point.experiment in names]
+        assert len(grid) == 5 * 8 * 4 * 6 * 2 == 1920
+        tori = {(p.params["nodes"], p.params["dims"]) for p in grid}
+        assert tori == {(128 << i, d) for i in range(4) for d in (2, 3)}
     for point in points:
         size = point.spec["network"]["topology"]["size"]
         assert len(size) == point.params["dims"]
@@ -35,16 +37,19 @@ def test_the_grid_is_the_papers() -> None:
 
 
 @pytest.mark.parametrize("name", ["lock_step", "spread", "rounds"])
-def test_the_machine_is_the_preset(name: str) -> None:
-    point = next(p for p in expand(load_study(FOLDER / "study.toml"), quick=True) if p.experiment == name)
-    machine = fw.machines.nsim(*point.spec["network"]["topology"]["size"])
+@pytest.mark.parametrize("reading", ["pipelined_", ""])
+def test_the_machine_is_the_preset(name: str, reading: str) -> None:
+    point = next(p for p in expand(load_study(FOLDER / "study.toml"), quick=True) if p.experiment == reading + name)
+    size = point.spec["network"]["topology"]["size"]
+    second = fw.machines.nsim(*size, pipeline="at_front", classes="entered")
+    machine = fw.machines.nsim(*size) if reading else second
     network: dict[str, Any] = {k: v for k, v in point.spec["network"].items() if k != "nic"}
     ours = plan_of({**point.spec, "network": network})
     preset = plan_of({**point.spec, "network": machine.network.spec, "host": machine.host.spec})
     assert ours.hash == preset.hash
 
 
-def results(gain: float) -> pd.DataFrame:
+def results(gain: float, reading: str = "pipelined_") -> pd.DataFrame:
     """A table in which pacing makes everything faster by ``gain``, and imbalance everything longer by half of itself."""
     rows = []
     for algorithm, blocks in [("pairwise_xor", None), ("simple_spread", None), ("bruck", "a2a"), ("bruck", "doubling")]:
@@ -53,7 +58,7 @@ def results(gain: float) -> pd.DataFrame:
                 for kind in ("none", "mod"):
                     cycles = nodes * 1000 * (1 + percent / 200) / (gain if kind == "mod" else 1)
                     row: dict[str, Any] = {
-                        "experiment": "lock_step_late" if percent else "lock_step",
+                        "experiment": reading + ("lock_step_late" if percent else "lock_step"),
                         "dims": 2,
                         "nodes": nodes,
                         "KiB": 16,
@@ -69,12 +74,42 @@ def results(gain: float) -> pd.DataFrame:
 def test_claims_count_the_cases() -> None:
     found = {claim.id: claim.ours for claim in claims(results(1.25))}
     assert {*found} <= {claim.id for claim in load_claims(FOLDER / "claims.toml")}
-    assert (found["E2.faster.a2a"], found["E3.keep"], found["E1.grows"]) == (1, 1, 1)
-    # All gain alike, so nothing is lost and nothing grows with the nodes but by equality.
-    assert (found["E3.lose.a2a"], found["E3.slower"], found["E2.nodes.doubling"]) == (0, 0, 1)
+    assert (found["E2.faster"], found["E2.faster.a2a"], found["E3.keep"], found["E1.grows"]) == (1, 1, 1, 1)
+    # All gain alike, so nothing is lost and nothing rises with the nodes.
+    assert (found["E3.lose.a2a"], found["E3.slower"], found["E2.nodes"]) == (0, 0, 0)
+    of_second = {claim.id: claim.ours for claim in claims(results(1.25, ""))}
+    assert of_second["E2.faster.at_front"] == 1 and "E2.faster" not in of_second
     slower = {claim.id: claim.ours for claim in claims(results(0.8))}
     assert (slower["E2.faster.a2a"], slower["E3.keep"], slower["E3.slower"]) == (0, 0, 1)
     assert "E3.lose.a2a" not in slower
+
+
+def cubes(longer: dict[int, float]) -> pd.DataFrame:
+    """Butterfly without pacing on a 3-D torus, longer by so much at each imbalance."""
+    rows = [
+        {
+            "experiment": "pipelined_rounds_late" if percent else "pipelined_rounds",
+            **{"dims": 3, "nodes": 1024, "KiB": 16, "seed": 1, "workload.algorithm": "butterfly"},
+            **{"workload.blocks": "doubling", "network.nic.pacing.kind": kind, "completion_cycles": 1000.0},
+            **({"percent": percent, "longer": share} if percent else {}),
+        }
+        for percent, share in longer.items()
+        for kind in ("none", "mod")
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_constant_rate_is_one_for_all_imbalances() -> None:
+    found = {claim.id: claim.ours for claim in claims(cubes({0: 0.0, 2: 0.018, 10: 0.09}))}
+    assert (found["E1.butterfly-rate"], found["E1.butterfly"]) == (1, 1)
+    found = {claim.id: claim.ours for claim in claims(cubes({0: 0.0, 2: 0.018, 10: 0.2}))}
+    assert (found["E1.butterfly-rate"], found["E1.butterfly"]) == (0, 0.5)
+
+
+def test_a_trend_is_no_strict_order() -> None:
+    gains = {128: 1.0, 256: 1.2, 512: 1.15, 1024: 1.3}
+    parts = [results(gain).query("nodes == 128").assign(nodes=nodes) for nodes, gain in gains.items()]
+    assert {claim.id: claim.ours for claim in claims(pd.concat(parts))}["E2.nodes"] == 1
 
 
 def test_claims_of_a_part_of_the_grid_count_what_was_run() -> None:

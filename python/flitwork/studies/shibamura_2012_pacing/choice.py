@@ -53,7 +53,7 @@ def drawn_map(table: pd.DataFrame, words: str) -> Figure:
     shown = [Patch(color=COLOURS[_ORDER.index(name)], label=name) for name in used]
     figure.legend(handles=shown, loc="outside lower center", ncols=len(used))
     figure.suptitle(
-        f"The fastest algorithm; P: with pacing; %: how much longer the next algorithm takes. bruck, btfly: {words}",
+        f"The fastest algorithm; P: with pacing; %: how much longer the next algorithm takes\nbruck, btfly: {words}",
         fontsize="small",
     )
     tell(figure, chosen)

@@ -11,9 +11,12 @@ from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.studies.shibamura_2012_pacing import choice
-from flitwork.studies.shibamura_2012_pacing.measures import gains_by, means, tidy
+from flitwork.studies.shibamura_2012_pacing.measures import Blocks, Router, gains_by, means, tidy
 
 _ORDER = ("pwx", "ring", "ssprd", "bruck", "btfly")
+#: The readings, in words.
+_ROUTERS: dict[Router, str] = {"pipelined": "pipelined router", "at_front": "stages at the front"}
+_BLOCKS: dict[Blocks, str] = {"doubling": "rounds of 2^k blocks", "a2a": "rounds of P/2 blocks"}
 _BARS = {False: ("without pacing", "0.65"), True: ("paced by overlap", COLOURS[0])}
 
 #: Tables of the speed-up by pacing: the experiments, what their rows are, and what all runs share.
@@ -27,16 +30,26 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
     """Draws all figures for which there are results."""
     drawn: list[Path] = []
     with style():
-        for blocks, words in (("a2a", "rounds of P/2 blocks"), ("doubling", "rounds of 2^k blocks")):
-            table = means(tidy(results, blocks))  # type: ignore[arg-type]
-            drawn += save(_times(table[table["percent"] == 0], words), outdir, f"times-{blocks}")
-            late = table[table["percent"] > 0]
-            if len(late):
-                drawn += save(_longer(late, words), outdir, f"imbalance-{blocks}")
-                drawn += save(choice.drawn_map(tidy(results, blocks), words), outdir, f"choice-{blocks}")  # type: ignore[arg-type]
+        for router, of_router in _ROUTERS.items():
+            for blocks, of_blocks in _BLOCKS.items():
+                table = tidy(results, blocks, router)
+                if table["algorithm"].isin(("bruck", "btfly")).any():
+                    words, name = f"{of_blocks}, {of_router}", blocks if router == "pipelined" else f"{blocks}-at-front"
+                    drawn += _of_reading(table, words, outdir, name)
         for name, row, words in _TABLES:
             if results["experiment"].str.startswith(name).any():
                 drawn += save(choice.drawn_gains(gains_by(results, name, row), words), outdir, name)
+    return drawn
+
+
+def _of_reading(table: pd.DataFrame, words: str, outdir: Path, name: str) -> list[Path]:
+    """The figures of one reading of the router, and of bruck and butterfly."""
+    times = means(table)
+    drawn = save(_times(times[times["percent"] == 0], words), outdir, f"times-{name}")
+    late = times[times["percent"] > 0]
+    if len(late):
+        drawn += save(_longer(late, words), outdir, f"imbalance-{name}")
+        drawn += save(choice.drawn_map(table, words), outdir, f"choice-{name}")
     return drawn
 
 
@@ -102,6 +115,6 @@ def _longer(table: pd.DataFrame, words: str) -> Figure:
     figure.legend(
         *ax.get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize="small", columnspacing=1
     )
-    about = f"Messages of {table['KiB'].min()} KiB; bruck and btfly: {words}; grey: as late as the last rank"
+    about = f"Messages of {table['KiB'].min()} KiB; grey: as late as the last rank\nbruck and btfly: {words}"
     figure.suptitle(about, fontsize="medium")
     return figure

@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
-#: What bruck and butterfly send in a round: half of all blocks, or as many as an all-gather doubles.
-Blocks = Literal["a2a", "doubling"]
+#: What bruck and butterfly send in a round: as many blocks as an all-gather doubles, or half of all. The first one
+#: names the verdicts.
+Blocks = Literal["doubling", "a2a"]
 #: The paper's names.
 NAMES = {
     "pairwise_xor": "pwx",
@@ -16,18 +17,20 @@ NAMES = {
     "bruck": "bruck",
     "butterfly": "btfly",
 }
+#: How the router is read: its stages and the classes of the dateline. The first one names the verdicts.
+Router = Literal["pipelined", "at_front"]
 #: What tells networks and messages apart.
 CASE = ["dims", "nodes", "KiB"]
 #: The experiments of the paper's grid; the others ask what the paper leaves open.
 GRID = ("lock_step", "spread", "rounds", "rounds_p2")
 
 
-def tidy(results: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
+def tidy(results: pd.DataFrame, blocks: Blocks | None = None, router: Router = "pipelined") -> pd.DataFrame:
     """One row a point of the grid: ``algorithm`` by the paper's name, ``paced``, ``percent``, ``ms``, ``longer``.
 
-    With ``blocks`` one reading of bruck and butterfly, without it neither.
+    With ``blocks`` one reading of bruck and butterfly, without it neither; ``router`` is the reading of the router.
     """
-    results = results[results["experiment"].map(_of_grid)]
+    results = results[results["experiment"].map(lambda name: _of_grid(name, router))]
     reading = results.get("workload.blocks", pd.Series(index=results.index, dtype=object))
     chosen = reading.isna() if blocks is None else reading.isna() | (reading == blocks)
     table = results[chosen & results["completion_cycles"].notna()]
@@ -41,8 +44,9 @@ def tidy(results: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
     return table[CASE].astype(int).assign(**columns, seed=table["seed"])
 
 
-def _of_grid(experiment: str) -> bool:
-    return experiment.removesuffix("_late").removesuffix("_draws") in GRID
+def _of_grid(experiment: str, router: Router) -> bool:
+    name = experiment.removesuffix("_late").removesuffix("_draws")
+    return name in (f"pipelined_{name}" for name in GRID) if router == "pipelined" else name in GRID
 
 
 def gains_by(results: pd.DataFrame, experiment: str, row: str) -> pd.DataFrame:
@@ -74,5 +78,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
 
 def gains(table: pd.DataFrame) -> pd.DataFrame:
     """The speed-up by pacing, time without over time with: a row for each case, algorithm and imbalance."""
+    if table.empty:
+        return pd.DataFrame(columns=[*CASE, "algorithm", "percent", "gain"])
     times = means(table).pivot_table(index=[*CASE, "algorithm", "percent"], columns="paced", values="ms").dropna()
     return pd.DataFrame({"gain": times[False] / times[True]}).reset_index()
