@@ -264,6 +264,8 @@ def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
     rng = random.Random(seed)
     router = rng.choice([WHOLE_PACKETS, ONE_VC, fw.Router(vcs=2, buffer_flits=rng.choice([1, 2, 16]))])
     router = router.replace(routing_delay_cycles=rng.randrange(3), st_delay_cycles=rng.randrange(1, 3))
+    if seed % 2:
+        router = router.replace(pipeline="pipelined", vc_alloc_delay_cycles=seed % 3)
     nic = fw.Nic(ports=rng.choice([1, 2]), packet_gap_cycles=rng.choice([0, 0, 6]))
     make = fw.Mesh if router.vcs == 1 else fw.Torus
     network = make(3, rng.choice([1, 2]), router=router, nic=nic)
