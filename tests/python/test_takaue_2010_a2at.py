@@ -112,6 +112,26 @@ def test_a_statement_without_a_number_is_undecided_where_variants_disagree() -> 
     assert of_study._claim("F5.grows", [False, False]).verdict == "not reproduced"
 
 
+def test_a_stable_time_is_measured_by_the_size_that_is_furthest_from_the_mean() -> None:
+    flat, falling = pd.Series([1.1, 1.1, 1.1]), pd.Series([1.2, 1.0, 0.8])
+    assert of_study._unsteady({"mesh": flat, "torus": falling}) == pytest.approx(0.2)
+    assert of_study._unsteady({"mesh": flat}) == pytest.approx(0)
+
+
+def test_four_controllers_have_a_speed_and_a_time() -> None:
+    rows = [
+        ("fig7", net, nct, sync, n, cycles)
+        for net in ("mesh", "torus")
+        for sync in ("async", "local_sliding")
+        for n in (5, 9)
+        for nct, cycles in ((1, 300.0), (2, 200.0), (4, 250.0))
+    ]
+    table = pd.DataFrame(rows, columns=["experiment", "net", "nct", "workload.sync", "N", "time"])
+    found = of_study._figure_7(table.assign(time_of_theory=table["time"] / 100))
+    assert (found["F7.nct4"], found["F7.nct4.time"]) == pytest.approx((0.8, 1.25))
+    assert found["F7.stable"] == 0
+
+
 def test_limits_that_are_ours_are_marked() -> None:
     claims = {claim.id: claim for claim in load_claims(FOLDER / "claims.toml")}
     # In words only: "changes little", "almost the same".
