@@ -31,7 +31,7 @@ CLAIMS = [
 
 def of(*verdicts: str) -> list[Claim]:
     """Claims of one statement with these verdicts."""
-    fields = {
+    fields: dict[str, dict[str, object]] = {
         "reproduced": {"ours": True},
         "not reproduced": {"ours": False},
         "not measured": {},

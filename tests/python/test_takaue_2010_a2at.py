@@ -9,7 +9,7 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from flitwork.cli.studies import _row
+from flitwork.cli import studies as in_terminal
 from flitwork.experiment.point import Point
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
@@ -17,10 +17,18 @@ from flitwork.result import run_plan
 from flitwork.spec import plan_of
 from flitwork.studies import Claim, published
 from flitwork.studies.claims import load_claims
+from flitwork.studies.statements import rows_of
 from flitwork.studies.takaue_2010_a2at import claims as of_study
 from flitwork.studies.takaue_2010_a2at.variants import _CURVES, spread, variants
+from flitwork.studies.words import paper_in_words
 
 FOLDER = published()["takaue-2010-a2at"].folder
+
+
+def _row(claim: Claim) -> tuple[str, ...]:
+    """A claim as the terminal shows it."""
+    (row,) = rows_of([claim])
+    return in_terminal._row(row)
 
 
 def undisturbed(point: Point) -> dict[str, Any]:
@@ -104,14 +112,34 @@ def test_a_statement_without_a_number_is_undecided_where_variants_disagree() -> 
     assert of_study._claim("F5.grows", [False, False]).verdict == "not reproduced"
 
 
+def test_a_stable_time_is_measured_by_the_size_that_is_furthest_from_the_mean() -> None:
+    flat, falling = pd.Series([1.1, 1.1, 1.1]), pd.Series([1.2, 1.0, 0.8])
+    assert of_study._unsteady({"mesh": flat, "torus": falling}) == pytest.approx(0.2)
+    assert of_study._unsteady({"mesh": flat}) == pytest.approx(0)
+
+
+def test_four_controllers_have_a_speed_and_a_time() -> None:
+    rows = [
+        ("fig7", net, nct, sync, n, cycles)
+        for net in ("mesh", "torus")
+        for sync in ("async", "local_sliding")
+        for n in (5, 9)
+        for nct, cycles in ((1, 300.0), (2, 200.0), (4, 250.0))
+    ]
+    table = pd.DataFrame(rows, columns=["experiment", "net", "nct", "workload.sync", "N", "time"])
+    found = of_study._figure_7(table.assign(time_of_theory=table["time"] / 100))
+    assert (found["F7.nct4"], found["F7.nct4.time"]) == pytest.approx((0.8, 1.25))
+    assert found["F7.stable"] == 0
+
+
 def test_limits_that_are_ours_are_marked() -> None:
     claims = {claim.id: claim for claim in load_claims(FOLDER / "claims.toml")}
     # In words only: "changes little", "almost the same".
     assert {claim.id for claim in claims.values() if claim.limit == "ours"} == {
-        "F3.flat", "F3.order", "F3.order.x-inner", "NCT4.within", "NCT4.within-16",
+        "F3.flat", "F3.order", "F3.order.x-inner", "F7.stable", "NCT4.within", "NCT4.within-16",
     }  # fmt: skip
-    assert _row(claims["F3.flat"])[3] == "≤ 0.1 (our limit)"
-    assert _row(claims["F4.torus"])[3] == "1.19 ± 0.08"
+    assert paper_in_words(claims["F3.flat"]) == "≤ 0.1 (our limit)"
+    assert paper_in_words(claims["F4.torus"]) == "1.19 ± 0.08"
 
 
 def test_values_of_variants_are_measured(tmp_path: Path) -> None:

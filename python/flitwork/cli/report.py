@@ -129,7 +129,8 @@ def claims(
             ]
         )
         return
-    rows, dim = [], []
+    rows: list[tuple[str, ...]] = []
+    dim: list[int] = []
     for (name, machine), of_study in groupby(found, key=lambda one: one[:2]):
         for row in rows_of([claim for *_, claim in of_study]):
             if row.claim and row.claim.reading:

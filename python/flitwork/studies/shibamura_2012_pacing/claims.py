@@ -25,15 +25,14 @@ def claims(results: pd.DataFrame) -> list[Claim]:
         of_router = "" if router == get_args(Router)[0] else f".{router}"
         steps = tidy(results, router=router)
         by_blocks = {blocks: tidy(results, blocks, router) for blocks in get_args(Blocks)}
-        late = means(pd.concat(by_blocks.values()).drop_duplicates())
-        named = {**_late(steps), **_steps(steps), **_a2at(results, router), "E1.grows": _grows(late)}
+        named = {**_late(steps), **_steps(steps), **_a2at(results, router)}
         found.update({f"{name}{of_router}": value for name, value in named.items()})
         for blocks, part in by_blocks.items():
             of_blocks = "" if blocks == get_args(Blocks)[0] else f".{blocks}"
             table = complete(part)
             if table.empty:
                 continue
-            named = {**_paced(table), **_paced_late(table)}
+            named = {**_paced(table), **_paced_late(table), "E1.grows": _grows(means(part))}
             found.update({f"{name}{of_router}{of_blocks}": value for name, value in named.items()})
     return [Claim(id=name, ours=value) for name, value in found.items() if value is not None]
 

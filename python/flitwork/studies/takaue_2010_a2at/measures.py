@@ -65,7 +65,7 @@ SENSITIVITY = {
     "figure 7, torus, NCT = 2": _CLAIMS["F7.torus"],
     "figure 7, mesh: NCT 1 / 2": _CLAIMS["F7.mesh-faster"],
     "figure 7, torus: NCT 1 / 2": _CLAIMS["F7.torus-faster"],
-    "figure 7: NCT 4 / 2": _CLAIMS["F7.nct4"],
+    "figure 7: NCT 2 / 4": _CLAIMS["F7.nct4"],
     "figure 7, torus, NCT = 2, async": Claim(id="F7 torus, async"),
 }
 
@@ -101,6 +101,6 @@ def _numbers(part: pd.DataFrame) -> dict[str, float]:
         "F7.torus": mean("nct2 torus") * 2,
         "F7.mesh-faster": ratio("nct1 mesh", "nct2 mesh"),
         "F7.torus-faster": ratio("nct1 torus", "nct2 torus"),
-        "F7.nct4": (ratio("nct4 mesh", "nct2 mesh") + ratio("nct4 torus", "nct2 torus")) / 2,
+        "F7.nct4": (ratio("nct2 mesh", "nct4 mesh") + ratio("nct2 torus", "nct4 torus")) / 2,
         "F7 torus, async": mean("nct2 torus async") * 2,
     }
