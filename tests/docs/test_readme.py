@@ -25,6 +25,7 @@ PYTHON_PAGES = [
     "docs/tune.md",
     "docs/fit.md",
     "docs/view.md",
+    "docs/readings.md",
 ]
 
 
