@@ -42,12 +42,17 @@ class Claim(Table):
     known to differ. ``by`` says whose statement it is: the paper's, one of its numbers that chose how it was read (no
     evidence for the reading), ours (a check of ourselves, or an aim), or that of another machine, asked of this one.
 
+    ``statement`` is the id of the claim whose statement of the paper is judged, by default its own. ``reading`` names
+    the alternative reading of the paper under which it is judged; it is empty for the first reading.
+
     Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
     in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
     of them agree, and ``ours`` is their median.
     """
 
     id: str
+    statement: str = ""
+    reading: str = ""
     claim: str = ""
     source: str = ""
     paper: float | None = None
