@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from flitwork import mpi
 from flitwork.experiment import expand, load_study
+from flitwork.files import write_csv
 from flitwork.mpi import MPI
 from flitwork.network import Network
 from flitwork.plot.style import COLOURS
@@ -101,7 +102,7 @@ def measured(results: pd.DataFrame, folder: Path) -> pd.DataFrame:
             if found is None:
                 found = {**asked, **_run(benchmark, algorithm, network, host, servers * _RANKS)}
                 kept.append(found)
-                pd.DataFrame(kept).to_csv(file, index=False)
+                write_csv(pd.DataFrame(kept), file)
             rows.append(found)
     return pd.DataFrame(rows).set_index(["benchmark", "algorithm"])[["all_to_all", "other"]]
 
@@ -139,7 +140,7 @@ def claims(table: pd.DataFrame) -> Iterator[Claim]:
     yield Claim(id="F13.shrinks", ours=float((inside[TWO_LEVEL] < inside[RING]).mean()))
     yield Claim(id="F13.other", ours=float(((other[TWO_LEVEL] - other[RING]) / whole).abs().max()))
     less = 1 - inside[TWO_LEVEL] / inside[RING]
-    by_length = sorted((NPB[name][0], share) for name, share in less.to_dict().items())
+    by_length = sorted((NPB[str(name)][0], share) for name, share in less.to_dict().items())
     long = [share for kib, share in by_length if kib >= _LONG]
     if long and by_length[0][0] < _LONG:
         yield Claim(id="F13.short", ours=float(np.mean([share > by_length[0][1] for share in long])))
