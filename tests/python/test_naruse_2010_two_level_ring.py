@@ -76,6 +76,8 @@ def test_the_rule_that_chooses_a_reading() -> None:
     # Bursts of 4 and 8 are ties (2 as well would be one percent away), and so are all splits.
     assert found[4, 0] - found[8, 0] < choice.TIE < found[2, 0] - found[8, 0]
     assert choice.chosen(found) == (4, 26)
+    # The study has another split.
+    assert [(claim.id, claim.ours) for claim in choice.claims(pd.DataFrame(runs))] == [("C.rule", 0)]
 
 
 def test_parts_of_the_time_of_benchmarks() -> None:

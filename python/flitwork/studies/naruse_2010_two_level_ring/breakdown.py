@@ -15,13 +15,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork import mpi
-from flitwork.experiment import expand, load_study
 from flitwork.files import write_csv
 from flitwork.mpi import MPI
 from flitwork.network import Network
 from flitwork.plot.style import COLOURS
 from flitwork.studies.claims import Claim
-from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, bandwidth
+from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, bandwidth, specification
 from flitwork.studies.naruse_2010_two_level_ring.npb import NPB
 
 _RANKS = 8
@@ -109,8 +108,7 @@ def measured(results: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def _machine(servers: int) -> tuple[Network, dict[str, Any]]:
     """Network and host of the experiment ``npb``: the first reading."""
-    study = load_study(Path(__file__).with_name("study.toml"))
-    spec = next(point.spec for point in expand(study) if point.experiment == "npb")
+    spec = specification("npb")
     options = {key: value for key, value in spec["network"].items() if key != "topology"}
     return Network("crossbar", terminals=servers, **options), spec["host"]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from flitwork.experiment import expand, load_study
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 
@@ -30,6 +32,12 @@ def tidy(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
 def in_claims(reading: str) -> str:
     """The end of the ids of claims under a reading."""
     return reading.replace("_", ".")
+
+
+def specification(experiment: str) -> dict[str, Any]:
+    """That of the first point of an experiment."""
+    study = load_study(Path(__file__).with_name("study.toml"))
+    return next(point.spec for point in expand(study) if point.experiment == experiment)
 
 
 def bandwidth(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
