@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 
 from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
+from flitwork.studies.naruse_2010_two_level_ring import breakdown, choice, npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     LINK,
     NAMES,
+    READINGS,
     RING,
     TWO_LEVEL,
     bandwidth,
@@ -27,12 +28,9 @@ from flitwork.studies.naruse_2010_two_level_ring.measures import (
 from flitwork.studies.naruse_2010_two_level_ring.steps import step_times
 
 _LINES = dict(zip(NAMES, ("--", "-", ":"), strict=True))
-_LENGTHS = (
-    ("lengths", "fig11", "an overhead for each message"),
-    ("lengths_byte", "fig11-byte", "an overhead for each byte"),
-)
-#: Table 3, and figures of experiments that the paper does not have.
+#: Table 3, the choice of the reading, and figures of experiments that the paper does not have.
 _BEYOND: dict[str, Callable[[pd.DataFrame], Figure | None]] = {
+    "choice": choice.draw,
     "programs": npb.draw,
     "phase": phase.draw,
     "trees": trees.draw,
@@ -45,16 +43,20 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
     """Draws all figures for which there are results."""
     drawn: list[Path] = []
     with style():
-        table = bandwidth(results, "servers")
-        if len(table):
-            drawn += save(_over_servers(table), outdir, "fig10")
-        for name, figure, words in _LENGTHS:
-            table = bandwidth(results, name)
+        for reading, words in READINGS.items():
+            end = reading.replace("_", "-")
+            table = bandwidth(results, f"servers{reading}")
             if len(table):
-                drawn += save(_over_lengths(table, words), outdir, figure)
-        steps = step_times(results, outdir.parent / "points")
-        if len(steps):
-            drawn += save(_steps(steps, tidy(results, "steps")), outdir, "fig4")
+                drawn += save(_over_servers(table, words), outdir, f"fig10{end}")
+            table = bandwidth(results, f"lengths{reading}")
+            if len(table):
+                drawn += save(_over_lengths(table, words), outdir, f"fig11{end}")
+            steps = step_times(results, outdir.parent / "points", f"steps{reading}")
+            if len(steps):
+                drawn += save(_steps(steps, tidy(results, f"steps{reading}"), words), outdir, f"fig4{end}")
+        shares = breakdown.draw(breakdown.measured(results, outdir.parent))
+        if shares is not None:
+            drawn += save(shares, outdir, "fig13")
         for name in ("jitter", "switches"):
             part = tidy(results, name)
             if len(part):
@@ -66,7 +68,7 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
     return drawn
 
 
-def _over_servers(table: pd.DataFrame) -> Figure:
+def _over_servers(table: pd.DataFrame, words: str) -> Figure:
     """Figures 3 and 10: dashed the ring, solid the 2-Level Ring."""
     figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
     for number, ranks in enumerate(sorted(table.index.unique("Nlp"))):
@@ -90,9 +92,8 @@ def _over_servers(table: pd.DataFrame) -> Figure:
     ax.set_xlabel("servers")
     ax.set_ylabel(_LABEL)
     ax.set_xticks(sorted(table.index.unique("servers")))
-    ax.set_title(
-        f"Messages of {size_in_words(max(table.index.unique('KiB')))}; grey above: the link", fontsize="medium"
-    )
+    size = size_in_words(max(table.index.unique("KiB")))
+    ax.set_title(f"Messages of {size}; {words}\n(grey above: the link)", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=2, fontsize="small", handlelength=3)
     return figure
 
@@ -121,7 +122,7 @@ def _over_lengths(table: pd.DataFrame, words: str) -> Figure:
     return figure
 
 
-def _steps(times: pd.DataFrame, runs: pd.DataFrame) -> Figure:
+def _steps(times: pd.DataFrame, runs: pd.DataFrame, words: str) -> Figure:
     """Figures 4, 6 and 9: mean over the seeds."""
     ranks = int(runs["Nlp"].max())
     mean = times.groupby("algorithm").mean()
@@ -134,7 +135,7 @@ def _steps(times: pd.DataFrame, runs: pd.DataFrame) -> Figure:
     ax.set_ylim(bottom=0)
     ax.set_xlabel("step")
     ax.set_ylabel(f"time of a step, relative to\nsteps that are multiples of {ranks}")
-    ax.set_title(f"{setting(runs)}, a barrier behind each step", fontsize="medium")
+    ax.set_title(f"{setting(runs)}, a barrier behind each step\n{words}", fontsize="medium")
     figure.legend(loc="outside lower center", ncols=3)
     return figure
 

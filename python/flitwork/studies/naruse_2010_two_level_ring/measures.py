@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from flitwork.experiment import expand, load_study
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 
 RING, TWO_LEVEL, AGGREGATION = "pairwise_shift", "two_level_ring", "aggregation"
 NAMES = {RING: "Ring", TWO_LEVEL: "2-Level Ring", AGGREGATION: "aggregation"}
+#: How the paper was read, by the end of the names of experiments: the first reading, then the alternatives.
+READINGS = {
+    "": "bursts, split overhead",
+    "_single": "single packets, overhead for each message",
+    "_byte": "single packets, overhead for each byte",
+}
 #: Bandwidth of a channel [MB/s].
 LINK = 2000.0
 
@@ -19,6 +27,17 @@ def tidy(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
     """The runs of an experiment that completed: what was varied, ``algorithm``, ``seed`` and ``mb_per_s``."""
     table = results[(results["experiment"] == experiment) & results["completion_cycles"].notna()]
     return table.rename(columns={"workload.algorithm": "algorithm"}).astype({"servers": int, "Nlp": int, "KiB": int})
+
+
+def in_claims(reading: str) -> str:
+    """The end of the ids of claims under a reading."""
+    return reading.replace("_", ".")
+
+
+def specification(experiment: str) -> dict[str, Any]:
+    """That of the first point of an experiment."""
+    study = load_study(Path(__file__).with_name("study.toml"))
+    return next(point.spec for point in expand(study) if point.experiment == experiment)
 
 
 def bandwidth(results: pd.DataFrame, experiment: str) -> pd.DataFrame:

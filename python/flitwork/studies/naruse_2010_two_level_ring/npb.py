@@ -14,9 +14,11 @@ from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
+    READINGS,
     RING,
     TWO_LEVEL,
     bandwidth,
+    in_claims,
     ranks_in_words,
     tidy,
 )
@@ -34,7 +36,6 @@ NPB = {
 }
 #: The paper's gains [%].
 PAPER = pd.Series({"FT.B": 6.1, "FT.C": 7.1, "FT.D": 6.1, "IS.B": 1.9, "IS.C": 5.5, "IS.D": 7.0})
-_READINGS = {"": "an overhead for each message", "_byte": "an overhead for each byte"}
 
 
 def computed(results: pd.DataFrame, reading: str) -> pd.Series[float]:
@@ -71,8 +72,8 @@ def simulated(results: pd.DataFrame, reading: str) -> pd.DataFrame:
 
 def claims(results: pd.DataFrame) -> Iterator[Claim]:
     """The claims ``T3.*`` and ``N.*``."""
-    for reading in _READINGS:
-        suffix = reading.replace("_", ".")
+    for reading in READINGS:
+        suffix = in_claims(reading)
         gains = computed(results, reading)
         for name, gain in gains.items():
             yield Claim(id=f"T3.{name}{suffix}", ours=float(gain))
@@ -90,11 +91,11 @@ def claims(results: pd.DataFrame) -> Iterator[Claim]:
 
 def draw(results: pd.DataFrame) -> Figure | None:
     """Gains of the paper, computed, and of simulated programs, a panel for each reading."""
-    readings = [reading for reading in _READINGS if len(simulated(results, reading))]
+    readings = [reading for reading in READINGS if len(simulated(results, reading))]
     if not readings:
         return None
     figure, axes = plt.subplots(
-        1, len(readings), figsize=(4.6 * len(readings), 3.6), sharey=True, squeeze=False, layout="constrained"
+        1, len(readings), figsize=(4.0 * len(readings), 3.9), sharey=True, squeeze=False, layout="constrained"
     )
     for ax, reading in zip(axes[0], readings, strict=True):
         found = simulated(results, reading)
@@ -107,7 +108,7 @@ def draw(results: pd.DataFrame) -> Figure | None:
         ]
         draw_groups(ax, [name.replace(".", " ") for name in names], bars)
         ax.axhline(0, color="0.4", linewidth=1)
-        ax.set_title(_READINGS[reading], fontsize="medium")
+        ax.set_title(READINGS[reading].replace(", ", ",\n"), fontsize="medium")
         ax.set_xlabel("benchmark and class")
     axes[0][0].set_ylabel("2-Level Ring faster than Ring [%]")
     table = tidy(results, f"program{readings[0]}")

@@ -10,13 +10,13 @@ from flitwork.result import Result
 from flitwork.studies.naruse_2010_two_level_ring.measures import tidy
 
 
-def step_times(results: pd.DataFrame, points: Path) -> pd.DataFrame:
+def step_times(results: pd.DataFrame, points: Path, experiment: str = "steps") -> pd.DataFrame:
     """Relative time of each step: a row for each (KiB, algorithm, seed), a column for each step, 1 to ranks - 1.
 
     A step takes as long as on the rank on which it takes longest, from its send to the end of its wait; times are over
     the mean of the steps that are multiples of the ranks of a server, as in the paper.
     """
-    table = tidy(results, "steps")
+    table = tidy(results, experiment)
     rows = {}
     for run in table.to_dict("records"):
         times = _times(Result.load(points / f"{run['plan_hash']}.parquet").operations)
