@@ -21,10 +21,12 @@ from typing import Any
 
 import flitwork as fw
 import matplotlib.pyplot as plt
+import numpy as np
 from flitwork.plot.style import COLOURS, MARKERS, save, style
 from flitwork.statistics import half_width_95
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "readings.md"
@@ -227,7 +229,8 @@ def bubble_hurts(runs: Runs) -> str:
     return (
         '**With `classes = "entered"` two cycles decide whether pacing helps or hurts.** With a gap of 2 cycles '
         f"pacing makes {slower['2']} of {len(cases)} cases\nslower by more than 1 %, with the pipelined router "
-        f"{slower['pipelined']}. The gain of the butterfly on {by(TORI[0])} nodes falls from {fly[0]:.2f} to {fly[1]:.2f}:\n"
+        f"{slower['pipelined']}. The gain of the butterfly on {by(TORI[0])} nodes falls from {fly[0]:.2f} to "
+        f"{fly[1]:.2f}:\n"
         f"\n{bubble_first(runs)}"
     )
 
@@ -239,8 +242,8 @@ def bubble_noise(runs: Runs) -> str:
         for name in ALGORITHMS:
             apart.append(abs(gain(runs, size, name, "0") / gain(runs, size, name, "pipelined") - 1))
     return (
-        '`"pipelined"` and `"at_front"` with R + A = 0 have the same bandwidth and the same latency of packets; credits '
-        f"return 2 cycles\nlater in the latter. Their gains differ by up to {100 * max(apart):.0f} % (median "
+        '`"pipelined"` and `"at_front"` with R + A = 0 have the same bandwidth and the same latency of packets; '
+        f"credits return 2 cycles\nlater in the latter. Their gains differ by up to {100 * max(apart):.0f} % (median "
         f"{100 * median(apart):.0f} %). Do not read differences of this size between two rows.\n"
     )
 
@@ -260,7 +263,7 @@ def draw_bubble(runs: Runs) -> Figure:
         ax.set_title(f"{by(size)} nodes")
     axes[0].set_ylabel("speed-up by pacing\n(time without over time with)")
     handles, labels = axes[0].get_legend_handles_labels()
-    dotted = plt.Line2D([], [], color="0.3", linestyle=":", linewidth=1.2)
+    dotted = Line2D([], [], color="0.3", linestyle=":", linewidth=1.2)
     figure.legend([*handles, dotted], [*labels, "pipelined"], loc="outside lower center", ncols=6, columnspacing=1.2)
     return figure
 
@@ -312,8 +315,8 @@ def dateline_answer(runs: Runs) -> str:
     return (
         f"**The scheme decides how much pacing gains.** On {by(TORI[0])} nodes the butterfly gains {fly[0]:.2f} with "
         f'`"entered"` and {fly[1]:.2f} with\n`"at_dateline"`. The latter in the place of the former changes times '
-        f"without pacing by {most[0]}, and times\nwith pacing by {most[1]}. With the pipelined router pacing makes {faster} of "
-        f"{len(cases) * len(CLASSES)} cases faster.\n"
+        f"without pacing by {most[0]}, and times\nwith pacing by {most[1]}. With the pipelined router pacing makes "
+        f"{faster} of {len(cases) * len(CLASSES)} cases faster.\n"
     )
 
 
@@ -495,9 +498,9 @@ def injection(runs: Runs) -> str:
             rows.append([
                 f"`{pattern}`",
                 setting,
-                f"{mean(last):,.0f} ± {half_width_95(last):,.0f}",
+                f"{mean(last):,.0f} ± {half_width_95(np.array(last)):,.0f}",
                 f"{mean(median(one) for one in found):,.0f}",
-                f"{mean(unfair):.2f} ± {half_width_95(unfair):.2f}",
+                f"{mean(unfair):.2f} ± {half_width_95(np.array(unfair)):.2f}",
                 f"{alone[-1]:,}",
                 f"{alone[-1] / median(alone):.2f}",
             ])  # fmt: skip
