@@ -14,7 +14,6 @@ from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     RING,
     TWO_LEVEL,
-    setting,
     specification,
     tidy,
 )
@@ -86,6 +85,6 @@ def draw(results: pd.DataFrame) -> Figure | None:
     ax.grid(visible=False)
     ax.set_xlabel(f"cycles of a message, of {_COST} [cycles]")
     ax.set_ylabel("packets of a queue pair\nin a row")
-    ax.set_title(f"{setting(tidy(results, 'choice'))}; red: chosen", fontsize="medium")
+    ax.set_title("Messages of 1 MiB; red: chosen", fontsize="medium")
     figure.colorbar(image, ax=ax, label="deviation from figures 3 and 10 [%]")
     return figure

@@ -37,7 +37,7 @@ def in_claims(reading: str) -> str:
 def specification(experiment: str) -> dict[str, Any]:
     """That of the first point of an experiment."""
     study = load_study(Path(__file__).with_name("study.toml"))
-    return next(point.spec for point in expand(study) if point.experiment == experiment)
+    return next(dict(point.spec) for point in expand(study) if point.experiment == experiment)
 
 
 def bandwidth(results: pd.DataFrame, experiment: str) -> pd.DataFrame:
