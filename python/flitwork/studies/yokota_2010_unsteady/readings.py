@@ -22,6 +22,8 @@ class Reading:
         return self.suffix.replace(".", "-")
 
 
+#: The router of the first reading, by its name in the experiment ``calibrator``; until that names one, without additions.
+ROUTER = "equal"
 FIRST = Reading("", "")
 TRANSIT_FIRST = Reading(".transit-first", "injection on VC 0, transit first")
 READINGS = (FIRST, TRANSIT_FIRST)
