@@ -14,7 +14,7 @@ from flitwork.studies.claims import Claim
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.drawing import line, titled
 
-EXPERIMENTS = ("calibrator", "calibrator-large")
+EXPERIMENTS = ("calibrator", "calibrator-64", "calibrator-128")
 #: The readings, and how many assumptions each adds to the paper.
 ASSUMPTIONS = {
     "equal": 0,

@@ -77,7 +77,8 @@ def drawn(results: pd.DataFrame, points: Path) -> Figure:
     cycles, ratio = explanation.result.completion_cycles, explanation.result.ratio_to_bound
     titled(
         figure,
-        f"Why a burst of do with shfl lasts {cycles:.0f} cycles, {ratio:.2f} times its bound: {size(results, 'bursts')}",
+        f"Why a burst of do with shfl lasts {cycles:.0f} cycles, {ratio:.2f} times its bound: "
+        f"{size(results, 'bursts')}",
     )
     tell(figure, table)
     return figure
