@@ -10,7 +10,7 @@ import pandas as pd
 
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
-from flitwork.studies.yokota_2010_unsteady import calibrator, measures, prediction, windows
+from flitwork.studies.yokota_2010_unsteady import calibrator, jam, measures, prediction, windows
 from flitwork.studies.yokota_2010_unsteady.measures import (
     ADAPTIVE,
     ALGORITHMS,
@@ -56,6 +56,7 @@ def _claims(results: pd.DataFrame) -> list[Claim]:
         *prediction.claims(results),
         *_sizes(results),
         *calibrator.claims(results, ROUTER),
+        *jam.claims(results),
     ]
 
 

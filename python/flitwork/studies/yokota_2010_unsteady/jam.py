@@ -16,8 +16,10 @@ from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import COLOURS
 from flitwork.result import Result
 from flitwork.spec import plan_of
+from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady.drawing import size, titled
-from flitwork.studies.yokota_2010_unsteady.measures import rows
+from flitwork.studies.yokota_2010_unsteady.measures import PATTERNS, over_seeds, rows
+from flitwork.studies.yokota_2010_unsteady.prediction import claim
 
 #: What a packet that stands still waits for; other reasons are few here.
 _REASONS = {
@@ -62,6 +64,20 @@ def waits(explanation: Explanation) -> pd.DataFrame:
         reason=reason.to_numpy(), cycles=found["cycles"].to_numpy()
     )
     return table.groupby(["at", "of", "reason"], as_index=False)["cycles"].sum()
+
+
+def claims(results: pd.DataFrame) -> list[Claim]:
+    """Whether bursts are shorter where no packet queues behind another in its VC; nothing where that was not run."""
+    part = rows(results, "own-buffers")
+    if part.empty:
+        return []
+    duration = part.pivot_table(index=["pattern", "buffers"], columns="seed", values="completion_cycles")
+
+    def ratio(mean: pd.Series[float], pattern: str) -> float:
+        return float(mean[pattern, "a VC for each packet"] / mean[pattern, "two packets in a VC"])
+
+    note = ", ".join(f"{PATTERNS[p]} {ratio(duration.mean(axis=1), p):.2f}" for p in duration.index.unique("pattern"))
+    return [claim("jam.own-buffers", over_seeds(lambda mean: ratio(mean, "shuffle"), duration), note)]
 
 
 def drawn(results: pd.DataFrame, points: Path) -> Figure:
