@@ -32,7 +32,7 @@ def highest(results: pd.DataFrame) -> pd.DataFrame:
     """The highest accepted load over Rc: a row for each reading, routing, N and seed."""
     part = results[results["experiment"].isin(EXPERIMENTS)]
     keys = ["reading", "algorithm", "N", "seed"]
-    return part.groupby(keys, as_index=False)["accepted_share"].max().rename(columns={"accepted_share": "highest"})
+    return part.groupby(keys)["accepted_share"].max().rename("highest").reset_index()
 
 
 def distances(results: pd.DataFrame) -> pd.DataFrame:
@@ -46,9 +46,13 @@ def distances(results: pd.DataFrame) -> pd.DataFrame:
 
 def chosen(of: pd.DataFrame) -> str:
     """The reading that the rule names, from what :func:`distances` gives."""
-    best = of.loc[of["distance"].idxmin()]
-    near = of[of["distance"] - of["half"] <= best["distance"] + best["half"]]
-    return min(near.index, key=lambda reading: (ASSUMPTIONS[reading], near["distance"][reading]))
+    found = {
+        str(name): (float(away), float(half))
+        for name, away, half in zip(of.index, of["distance"], of["half"], strict=True)
+    }
+    most = sum(found[min(found, key=lambda name: found[name][0])])
+    near = [name for name, (away, half) in found.items() if away - half <= most]
+    return min(near, key=lambda name: (ASSUMPTIONS[name], found[name][0]))
 
 
 def claims(results: pd.DataFrame, reading: str) -> list[Claim]:

@@ -63,7 +63,7 @@ def waits(explanation: Explanation) -> pd.DataFrame:
     table = pd.DataFrame(places, columns=["at", "of"]).assign(
         reason=reason.to_numpy(), cycles=found["cycles"].to_numpy()
     )
-    return table.groupby(["at", "of", "reason"], as_index=False)["cycles"].sum()
+    return table.groupby(["at", "of", "reason"])["cycles"].sum().reset_index()
 
 
 def claims(results: pd.DataFrame) -> list[Claim]:
@@ -128,10 +128,10 @@ def _matrix(ax: Axes, table: pd.DataFrame) -> None:
     wide = table.pivot_table(index="at", columns="of", values="cycles", aggfunc="sum", fill_value=0.0)
     wide = wide.reindex(index=[name for name in _ORDER if name in wide.index])
     wide = wide[[name for name in _ORDER if name in wide.columns]]
-    ax.imshow(wide.to_numpy(), cmap="Blues", aspect="auto")
-    for y, x in np.ndindex(wide.shape):
-        value = float(wide.iat[y, x])
-        dark = value > 0.6 * float(wide.to_numpy().max())
+    ax.imshow(wide.to_numpy(dtype=float), cmap="Blues", aspect="auto")
+    values = wide.to_numpy(dtype=float)
+    for (y, x), value in np.ndenumerate(values):
+        dark = value > 0.6 * values.max()
         ax.text(x, y, f"{value:.1f}", ha="center", va="center", color="white" if dark else "0.2")
     ax.set_xticks(range(len(wide.columns)), list(wide.columns), rotation=45, ha="right")
     ax.set_yticks(range(len(wide.index)), list(wide.index))
