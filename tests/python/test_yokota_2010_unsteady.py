@@ -16,7 +16,9 @@ from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.reproduce import _check
 from flitwork.studies.yokota_2010_unsteady import (
+    calibrator,
     claims,
+    jam,
     measures,
     paths,
     prediction,
@@ -329,6 +331,8 @@ def test_points_that_an_axis_can_show() -> None:
 def test_each_reading_has_every_claim_and_every_experiment() -> None:
     _, other = readings.READINGS
     declared = {claim.id: claim for claim in load_claims(FOLDER / "claims.toml")}
+    # What chose the router, and our hypothesis about its bursts, are judged under the first reading alone.
+    declared = {key: claim for key, claim in declared.items() if not key.startswith(("S2.", "jam."))}
     of_first = [key for key in declared if not key.endswith(other.suffix)]
     assert len(declared) == 2 * len(of_first)
     same = ("paper", "tolerance", "relative", "relation", "limit", "by", "source")
@@ -338,7 +342,14 @@ def test_each_reading_has_every_claim_and_every_experiment() -> None:
         assert not twin.quick, "the quick version has the first reading alone"
     study = load_study(FOLDER / "study.toml")
     named = {e.id: e for e in study.experiments}
-    changed = {"network.nic.injection_vcs": [0], "network.router.injection_priority": "last"}
+    plain = {"kind": "islip", "arbiter": "round_robin"}
+    changed = {
+        "network.router.injection_priority": "last",
+        "network.router.hold_switch_until_tail": False,
+        "network.router.vc_allocator": plain,
+        "network.router.sw_allocator": plain,
+    }
+    assert study.base["network"]["nic"] == {"injection_vcs": [0]}
     twins = [key for key in named if key + other.suffix in named]
     assert twins == ["steady", "bursts", "lengths", "alone", "windows", "limited", "sizes"]
     for key in twins:
@@ -354,6 +365,59 @@ def test_the_rows_of_a_reading() -> None:
     assert list(found["experiment"]) == ["bursts"] and list(found["N"]) == [2]
     assert list(readings.of_reading(table, first)["N"]) == [1, 3]
     assert "transit first" in found[readings.COLUMN].iloc[0]
+
+
+def accepted(values: dict[str, list[float]], seeds: int = 3) -> pd.DataFrame:
+    """Runs of two offered loads a seed for each reading: the highest accepted load over N = 8, 16, ... in turn."""
+    rows = [
+        ("calibrator", reading, algorithm, 8 * 2**i, seed, share - less + 0.001 * seed)
+        for reading, shares in values.items()
+        for i, share in enumerate(shares)
+        for algorithm in ("do", "dp", "cl")
+        for seed in range(seeds)
+        for less in (0.1, 0.0)
+    ]
+    return pd.DataFrame(rows, columns=["experiment", "reading", "algorithm", "N", "seed", "accepted_share"])
+
+
+def test_the_reading_that_the_calibrator_names() -> None:
+    clear = accepted({"equal": [0.7, 0.5], "transit first": [0.5, 0.8], "oldest first": [0.5, 0.7]})
+    found = calibrator.distances(clear)
+    assert found["distance"]["transit first"] == pytest.approx(0.199)
+    assert calibrator.chosen(found) == "transit first"
+    # Where the intervals overlap, fewer assumptions win; with equally many the smaller distance.
+    near = {"transit first, switch held": [0.8], "oldest first": [0.7995], "transit first": [0.799], "equal": [0.7]}
+    assert calibrator.chosen(calibrator.distances(accepted(near))) == "oldest first"
+
+
+def test_the_critical_load_over_the_size_of_the_network() -> None:
+    table = accepted({"equal": [0.5, 0.6, 0.62], "transit first": [0.9, 0.8, 0.7]})
+    rises, near = calibrator.claims(table, "equal")
+    assert rises.ours == pytest.approx(0.02) and near.ours == pytest.approx(0.621)
+    assert 0 < near.ci < rises.ci < 0.01
+    assert calibrator.claims(table, "transit first")[0].ours == pytest.approx(-0.1)
+    assert calibrator.claims(table.assign(experiment="steady"), "equal") == []
+
+
+def test_who_waits_for_whom_in_a_burst(tmp_path: Path) -> None:
+    router = fw.Router(vcs=3, switching="virtual_cut_through", buffer_flits=16)
+    network = fw.Torus(8, 8, routing="dimension_order", classes="crossed", router=router)
+    run = fw.simulate(network, fw.burst_workload("shuffle", packets=10, packet_flits=8))
+    run.save(tmp_path / f"{run.plan_hash}.parquet")
+    row = {"experiment": "bursts", "algorithm": "do", "pattern": "shuffle", "seed": 1, "plan_hash": run.plan_hash}
+    table = pd.DataFrame([{**row, "N": 8, readings.COLUMN: ""}])
+    explanation = jam.explained(table, tmp_path)
+    found = jam.waits(explanation)
+    heads = explanation.result.waits
+    assert found["cycles"].sum() == heads.loc[~heads["body"], "cycles"].sum()
+    # Shuffle hardly crosses a dateline: nearly all of it waits in VC 0.
+    of_first = found[found["of"].isin(["x, VC 0", "y, VC 0"])]["cycles"].sum()
+    assert of_first > 0.95 * found[found["of"].str.contains("VC")]["cycles"].sum()
+    figure = jam.drawn(table, tmp_path)
+    assert drawn_numbers(figure)["cycles"].sum() == pytest.approx(
+        found["cycles"].sum() / len(explanation.result.packets)
+    )
+    plt.close(figure)
 
 
 def test_dimension_order_keeps_within_its_bound(tmp_path: Path) -> None:
@@ -372,6 +436,9 @@ def test_dimension_order_keeps_within_its_bound(tmp_path: Path) -> None:
     rc = measures.steady(run.table, measures.critical).mean(axis=1)
     for pattern in patterns:
         limit = measures.bound(8, pattern) + 0.02
-        assert 0.05 < measures.rows(run.table, "steady", pattern=pattern)["slowest_share"].max() <= limit, pattern
-        if pattern in ("shuffle", "bit_complement", "bit_reverse", "bit_rotation"):
-            assert 0.05 < rc[pattern]["do"] <= limit, pattern
+        part = measures.rows(run.table, "steady", pattern=pattern)
+        assert 0.05 < part["slowest_share"].max() <= limit, pattern
+        # What the mean cannot pass is another bound.
+        most = part["bound_accepted_load_flits_per_cycle"] * 1.02
+        assert (part["accepted_load_flits_per_cycle"] <= most).all(), pattern
+        assert rc[pattern]["do"] > 0.05, pattern

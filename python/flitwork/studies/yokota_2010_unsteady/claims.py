@@ -10,7 +10,7 @@ import pandas as pd
 
 from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
-from flitwork.studies.yokota_2010_unsteady import measures, prediction, windows
+from flitwork.studies.yokota_2010_unsteady import calibrator, jam, measures, prediction, windows
 from flitwork.studies.yokota_2010_unsteady.measures import (
     ADAPTIVE,
     ALGORITHMS,
@@ -21,7 +21,7 @@ from flitwork.studies.yokota_2010_unsteady.measures import (
     rows,
 )
 from flitwork.studies.yokota_2010_unsteady.prediction import claim
-from flitwork.studies.yokota_2010_unsteady.readings import Reading, of_readings
+from flitwork.studies.yokota_2010_unsteady.readings import ROUTER, Reading, of_readings
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 #: Lengths of the bursts whose shapes are compared (figure 5).
@@ -55,6 +55,8 @@ def _claims(results: pd.DataFrame) -> list[Claim]:
         *_ends(results),
         *prediction.claims(results),
         *_sizes(results),
+        *calibrator.claims(results, ROUTER),
+        *jam.claims(results),
     ]
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import save, style
-from flitwork.studies.yokota_2010_unsteady import burst_figures, sensitivity, steady_figures
+from flitwork.studies.yokota_2010_unsteady import burst_figures, calibrator, jam, sensitivity, steady_figures
 from flitwork.studies.yokota_2010_unsteady.measures import rows
 from flitwork.studies.yokota_2010_unsteady.paths import path_maps
-from flitwork.studies.yokota_2010_unsteady.readings import of_readings
+from flitwork.studies.yokota_2010_unsteady.readings import FIRST, ROUTER, of_reading, of_readings
 
 _FIGURES: dict[str, Callable[[pd.DataFrame, Path], Figure]] = {
     "fig2": lambda results, _: steady_figures.figure_2(results),
@@ -29,9 +29,10 @@ _FIGURES: dict[str, Callable[[pd.DataFrame, Path], Figure]] = {
 
 
 def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
-    """Draws figures 1 to 10 of each reading that was run, and the sensitivity table where it was run.
+    """Draws figures 1 to 10 of each reading that was run, the calibrator, and the sensitivity table where it was run.
 
-    Figure 1 is the same for both readings; figure 5 comes once more over scaled time.
+    Figure 1 is the same for both readings; figure 5 comes once more over scaled time. One burst of the first reading is
+    simulated again with all waits recorded, to show what its packets wait for.
     """
     points = outdir.parent / "points"
     with style():
@@ -39,6 +40,9 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
         for reading, part in of_readings(results):
             for name, draw in _FIGURES.items():
                 paths += save(draw(part, points), outdir, f"{name}{reading.file}")
+        if not rows(results, "calibrator").empty:
+            paths += save(calibrator.drawn(results, ROUTER), outdir, "calibrator")
+        paths += save(jam.drawn(of_reading(results, FIRST), points), outdir, "jam")
         if not rows(results, "sensitivity").empty:
             paths += save(sensitivity.drawn(results), outdir, "sensitivity")
     return paths

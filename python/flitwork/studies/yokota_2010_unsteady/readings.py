@@ -1,5 +1,7 @@
-"""The two readings of the injection side (``README.md``): every claim and every figure is made for each of them that
-was run; the quick version of the study has the first alone."""
+"""Two readings of the router (``README.md``): every claim and every figure is made for each of them that was run.
+
+The quick version of the study has the first alone.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,8 @@ class Reading:
         return self.suffix.replace(".", "-")
 
 
+#: The first reading, by its name in the experiment ``calibrator``, which chose it.
+ROUTER = "transit first, switch held"
 FIRST = Reading("", "")
 TRANSIT_FIRST = Reading(".transit-first", "injection on VC 0, transit first")
 READINGS = (FIRST, TRANSIT_FIRST)

@@ -19,8 +19,8 @@ from flitwork.studies.yokota_2010_unsteady.measures import by_seed, rows
 
 _LENGTH = measures.LINEAR_FROM
 #: Experiments with bursts, and those with the steady state.
-_BURSTS = ["sensitivity", "sensitivity-joint", "sensitivity-limited", "sensitivity-wormhole"]
-_STEADY = ["sensitivity-steady", "sensitivity-joint-steady", "sensitivity-wormhole-steady"]
+_BURSTS = ["sensitivity", "sensitivity-joint", "sensitivity-limited", "sensitivity-wormhole", "sensitivity-router"]
+_STEADY = ["sensitivity-steady", "sensitivity-joint-steady", "sensitivity-wormhole-steady", "sensitivity-router-steady"]
 #: Readings with both changes of the injection side, and more: they stand last.
 _BOTH, _AND = "VC 0, transit first", "both; "
 _CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).with_name("claims.toml"))}
@@ -107,8 +107,8 @@ def drawn(results: pd.DataFrame) -> Figure:
     n = int(rows(results, "sensitivity")["N"].iloc[0])
     ax.set_xlabel(
         f"{n} × {n}. Blue and bold: agrees with the paper; orange: does not; grey: nothing to compare with.\n"
-        "In brackets: how many agree. Each row but the first changes one choice; those below the line change more: "
-        f"both: {_BOTH}.",
+        "In brackets: how many agree. Rows change one choice of the first, or several that they name; "
+        f"below the line, both: {_BOTH}.",
         fontsize=9,
     )
     return figure
