@@ -314,7 +314,7 @@ def dateline_answer(runs: Runs) -> str:
     fly = [gain(runs, TORI[0], "butterfly", "pipelined", one) for one in CLASSES[:2]]
     return (
         f"**The scheme decides how much pacing gains.** On {by(TORI[0])} nodes the butterfly gains {fly[0]:.2f} with "
-        f'`"entered"` and {fly[1]:.2f} with\n`"at_dateline"`. The latter in the place of the former changes times '
+        f'`"entered"` and {fly[1]:.2f} with\n`"at_dateline"`. The second scheme in place of the first changes times '
         f"without pacing by {most[0]}, and times\nwith pacing by {most[1]}. With the pipelined router pacing makes "
         f"{faster} of {len(cases) * len(CLASSES)} cases faster.\n"
     )

@@ -19,7 +19,8 @@ from flitwork.studies.words import SCORE_HEADERS, score_cells
 
 PAGE = Path(__file__).resolve().parents[1] / "README.md"
 BLOCK = re.compile(r"(<!-- scores: generated -->\n).*?(<!-- end -->)", re.DOTALL)
-#: Studies whose full version takes hours, and whose first reading has no published results: their row is of the smaller one.
+#: Studies whose full version takes hours, and whose first reading has no published results: their row is of the
+#: smaller one.
 QUICK = ("shibamura-2012-pacing", "yokota-2010-unsteady")
 
 

@@ -51,15 +51,17 @@ def nsim(
       neither.
     * Two VCs of 8 KiB (512 flits) a channel, virtual cut-through of whole packets, first come first served, dimension
       order with a dateline. The paper says nothing of half a ring: ``tie``.
-    * ``pipeline``: the paper gives route computation and VC allocation as times of 4 ns, that is, as latencies. With
-      ``"pipelined"`` they add to a hop and take nothing of a channel. With ``"at_front"`` a packet waits for both when
-      it has come to the front of its buffer: 2 cycles pass between the packets of a message (1.6 % at 128 flits).
+    * ``pipeline``: the paper gives route computation and VC allocation as times of 4 ns. We read them as latencies:
+      with ``"pipelined"`` they add to the latency of a hop and leave no gap between packets. With ``"at_front"`` a
+      packet waits for both when it has come to the front of its buffer: 2 cycles pass between the packets of a message
+      (1.6 % at 128 flits).
     * ``classes``: how the dateline divides the two VCs. ``"at_dateline"`` is the textbook's scheme: VC 0 until the
       dateline of a dimension, VC 1 from there on. ``"entered"`` fixes the VC when a packet enters a ring. ``"crossed"``
-      needs more than two VCs; a torus of ``n`` dimensions gets ``n + 1``.
+      needs more than two VCs (table 1 has two); a torus of ``n`` dimensions gets ``n + 1``.
     * ``nic``: which packet the interface sends next. ``"fifo"``: it finishes a message before it takes the next one.
       ``"interleaved"``: the packets of all messages under way take turns. ``"own_inputs"`` is ``"fifo"`` with an input
-      of the crossbar for each VC of a port: a packet in one VC does not hold up the one in the other.
+      of the crossbar for each VC of a port: packets in different VCs of a port can cross the switch in the same cycle,
+      to different output ports.
     * A call of MPI takes 200 ns on either side. DMA brings packets to the network interface at 16 GB/s, four times the
       rate of a link, so only the first packet of a message waits for it: 128 ns, if it is one of 2 KiB. With
       ``dma="overhead"`` each send takes so much longer, whatever its length; with ``dma="read"`` the interface reads

@@ -153,8 +153,8 @@ def reproduce(
     A statement has one verdict, that of the first reading of the paper. Claims in other readings are shown and not
     counted; calibrations and our own checks are counted apart.
     The report, `report.html` in the folder of the results, is one file that needs no other.
-    The exit code is 1 if a claim has another verdict than this version of flitwork stands for, or if the full study did
-    not measure one.
+    The exit code is 1 if a claim is not reproduced that should be, or the other way round, or if the full study did not
+    measure one.
 
     Examples:
 

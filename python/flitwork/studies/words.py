@@ -97,10 +97,14 @@ def scores_in_words(found: Scores, word: Callable[[Verdict, str], str] = lambda 
     return "; ".join(parts) or "no statements"
 
 
+def _hold(counts: Counter[Verdict]) -> str:
+    """How many of those that were measured are reproduced."""
+    measured = counts.total() - counts["not measured"]
+    return f"{counts['reproduced']} of {measured}" if measured else "-"
+
+
 def score_cells(found: Scores) -> list[str]:
     """The scores of one study as a row of a table: statements of the paper by verdict, then what is counted apart."""
-    apart = [
-        f"{counts['reproduced']} of {counts.total()}" if counts else "-" for counts in (found.calibration, found.ours)
-    ]
+    apart = [_hold(found.calibration), _hold(found.ours)]
     of_paper = [found.paper.total(), *(found.paper[verdict] for verdict in VERDICTS)]
     return [*map(str, of_paper), *apart, str(found.other or "-")]

@@ -32,7 +32,7 @@ pub(super) fn check(
     }
     check_shared_middle(network, fabric, routing)?;
     check_opposite_class(network, fabric, routing)?;
-    check_change_of_class(network, routing)?;
+    check_change_of_class(network, fabric, routing)?;
     let Some(spec) = &network.routing else { return Ok(()) };
     if !run.deadlock_check {
         return Ok(());
@@ -202,8 +202,8 @@ fn check_opposite_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routin
 }
 
 /// Refuses rules of classes that are fixed at the source where packets change class at the dateline.
-fn check_change_of_class(network: &NetworkSpec, routing: &Routing) -> Result<()> {
-    if !routing.at_source().is_some_and(AtSource::changes_at_datelines) {
+fn check_change_of_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routing) -> Result<()> {
+    if !routing.at_source().is_some_and(AtSource::changes_at_datelines) || !needs_dateline(fabric) {
         return Ok(());
     }
     let router = &network.router;

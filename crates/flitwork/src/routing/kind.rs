@@ -284,7 +284,8 @@ pub(super) fn check_tie(tie: Tie) -> Result<()> {
     if tie != Tie::Split {
         return Ok(());
     }
-    let (expected, hint) = ("plus, parity or random", "only plain dimension order cuts packets in two");
+    let hint = "use dimension_order with classes = \"entered\" or \"at_dateline\": only these cut packets in two";
+    let expected = "plus, parity or random";
     Err(Error::config("network.routing.tie", "split", expected, hint))
 }
 
