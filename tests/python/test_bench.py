@@ -115,11 +115,22 @@ def test_every_routing_is_compared_with_dimension_order() -> None:
 def test_trees_pipelines_and_records_are_compared_with_the_torus() -> None:
     """With the same VCs, buffers and packets, so that the ratio says something."""
     by_name = {case["name"]: case for case in CASES}
-    compared = {}
+    compared, machines = {}, []
     for case in CASES:
         if "against" not in case or case["name"].startswith("routing "):
             continue
         base, ours = by_name[case["against"]]["spec"], case["spec"]
+        if case["against"].startswith("simple spread"):
+            # The same machine but for how its router and its interface work.
+            assert (base["workload"], base["network"]["topology"]) == (ours["workload"], ours["network"]["topology"])
+            assert ours["network"]["router"].items() >= base["network"]["router"].items()
+            machines.append(case["target"]["instructions_ratio"])
+            continue
+        if case["name"].endswith("pipelined"):
+            assert ours["network"]["router"] == {**base["network"]["router"], "pipeline": "pipelined"}
+            assert ours["workload"] == base["workload"]
+            machines.append(case["target"]["instructions_ratio"])
+            continue
         assert base["network"]["topology"] == {"kind": "torus", "size": [32, 32]}
         assert base["network"]["router"] == {"vcs": 8, "buffer_flits": 16}
         assert ours["network"]["router"].items() >= base["network"]["router"].items()
@@ -128,6 +139,7 @@ def test_trees_pipelines_and_records_are_compared_with_the_torus() -> None:
     trees = [ratio for name, ratio in compared.items() if name.startswith("fat tree")]
     pipelines = [ratio for name, ratio in compared.items() if name.endswith("R = A = 1")]
     assert trees == [1.3] * 4
+    assert machines == [1.1] * 5
     assert pipelines == [1.1] * 2
     recorded = next(case for case in CASES if case["spec"]["run"].get("record") == {"packets": True})
     base = by_name[recorded["against"]]

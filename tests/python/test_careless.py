@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 import threading
@@ -204,8 +205,11 @@ def test_what_is_wrong_in_a_file_names_the_file(
 def test_the_exit_code_stays_where_messages_cannot_be_written(words: list[str], form: list[str]) -> None:
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-m", "flitwork", "simulate", "a2a", *form, *words]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, timeout=120, check=False)
-    assert done.returncode == 2
+        # With and without buffers.
+        for unbuffered in ("", "1"):
+            told = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, timeout=120, check=False, env=told)
+            assert done.returncode == 2
 
 
 def test_a_thread_that_cannot_be_started_is_no_fault_of_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,9 @@ def test_a_misspelt_row_is_no_row_of_something_else(tmp_path: Path) -> None:
 
 
 def _environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **more}
+    # Without what may be set here: Python's streams have buffers then, as usual.
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**usual, "PYTHONPATH": os.pathsep.join(sys.path), **more}
 
 
 def test_names_that_are_no_text_and_an_encoding_that_has_few_signs(tmp_path: Path) -> None:

@@ -145,5 +145,5 @@ def test_other_readings_are_no_part_of_the_grid() -> None:
 def test_the_smaller_version_stands_for_its_verdicts(tmp_path: Path) -> None:
     found = fw.studies.reproduce("shibamura-2012-pacing", tmp_path, quick=True)
     assert not found.failed and not found.run.failures
-    assert sum(claim.verdict == "reproduced" for claim in found.claims) == 6
-    assert len(found.figures) == 12
+    assert sum(claim.verdict == "reproduced" for claim in found.claims) == 8
+    assert len(found.figures) == 14

@@ -11,7 +11,7 @@ import typer
 from flitwork import __version__, interrupt
 from flitwork.cli import usage
 from flitwork.cli.commands import Commands
-from flitwork.cli.output import INTERRUPTED, OK, about, explain, no_more_output, standard_streams
+from flitwork.cli.output import INTERRUPTED, OK, about, end_of_messages, explain, no_more_output, standard_streams
 
 app = typer.Typer(
     name="flitwork",
@@ -60,6 +60,7 @@ def main() -> None:
         code = OK
     except (OSError, MemoryError, RuntimeError) as error:
         code = explain(about(error), "--json" in sys.argv)
+    end_of_messages()
     # All is said and stored: what is left is Python's own end, which an interrupt would turn into another exit code.
     interrupt.over()
     sys.exit(code or OK)

@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
@@ -223,9 +223,17 @@ def standard_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def no_more_output() -> None:
-    """From now on nothing is written to standard output, what is still to be written neither."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def no_more_output(stream: TextIO | None = None) -> None:
+    """From now on nothing is written to ``stream`` (standard output), what is still to be written neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def end_of_messages() -> None:
+    """Writes the messages that are left. Where they cannot be written they are lost, and the exit code stays."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        no_more_output(sys.stderr)
 
 
 def escape(text: str) -> str:
