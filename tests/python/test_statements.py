@@ -118,6 +118,10 @@ def test_a_claim_judges_a_statement_of_its_own_unless_it_names_one(tmp_path: Pat
             r'claims\[1\]\.statement = "F1.sped": expected a statement with a claim in the first reading; did you mean `F1.speed`',
         ),
         ('id = "a"\nreading = "other"', r"leave out reading in one of its claims"),
+        (
+            'id = "F1.speed"\n[[claims]]\nid = "b"\nstatement = "F1.sped"',
+            r'claims\[1\]\.statement = "F1.sped": expected a statement that another claim judges, too; did you mean `F1.speed`',
+        ),
         ('id = "a"\n[[claims]]\nid = "b"\nstatement = "a"\nby = "ours"', r'claims\[1\]\.by = "ours": expected "paper", as claim a'),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -139,8 +140,14 @@ def load_claims(path: Path) -> list[Claim]:
 
 
 def _check_statements(claims: Sequence[Claim]) -> None:
-    """Every statement has a first reading, and in it one owner."""
+    """Every statement has a first reading, and in it one owner; one that is named is that of several claims."""
     first: dict[str, Claim] = {}
+    named = Counter(claim.statement for claim in claims)
+    for i, claim in enumerate(claims):
+        if not claim.reading and named[claim.statement] == 1 and claim.statement != claim.id:
+            hint = did_you_mean(claim.statement, [one for one in named if one != claim.statement])
+            expected = "a statement that another claim judges, too"
+            raise ConfigError(f"claims[{i}].statement", f'"{claim.statement}"', expected, hint or "leave it out")
     for i, claim in enumerate(claims):
         if not claim.reading and claim.by != first.setdefault(claim.statement, claim).by:
             other = first[claim.statement]
