@@ -71,22 +71,16 @@ def nsim(
     Ours beside it: the router at the destination works, too, so a message of one packet takes 4 cycles more than its
     ``h`` hops, its flits and its calls do.
     """
-    if hop not in _HOP:
-        raise ConfigError(
-            "hop", repr(hop), "additive or inclusive", "is the switch latency beside the router's stages?"
-        )
-    if dma not in ("overhead", "read"):
-        raise ConfigError(
-            "dma", repr(dma), "overhead or read", "who waits for DMA: the rank, or the network interface?"
-        )
-    for name, value, values in (
-        ("pipeline", pipeline, ("at_front", "pipelined")),
-        ("classes", classes, ("entered", "crossed", "at_dateline")),
-        ("nic", nic, ("fifo", "interleaved", "own_inputs")),
+    for name, value, values, hint in (
+        ("hop", hop, tuple(_HOP), "is the switch latency beside the router's stages?"),
+        ("dma", dma, ("overhead", "read"), "who waits for DMA: the rank, or the network interface?"),
+        ("pipeline", pipeline, ("at_front", "pipelined"), "do the router's stages begin when a head arrives?"),
+        ("classes", classes, ("entered", "crossed", "at_dateline"), "how does the dateline divide the VCs?"),
+        ("nic", nic, ("fifo", "interleaved", "own_inputs"), "which packet does the network interface send next?"),
     ):
         if value not in values:
             expected = f"{', '.join(values[:-1])} or {values[-1]}"
-            raise ConfigError(name, repr(value), expected, did_you_mean(str(value), values))
+            raise ConfigError(name, repr(value), expected, did_you_mean(str(value), values) or hint)
     dims = len(sizes(size))
     vcs = dims + 1 if classes == "crossed" else 2
     turns = Service(order="round_robin") if nic == "interleaved" else Service()

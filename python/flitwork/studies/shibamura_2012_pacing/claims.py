@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from flitwork.studies.claims import Claim
-from flitwork.studies.shibamura_2012_pacing.measures import CASE, Blocks, Router, complete, gains, means, tidy
+from flitwork.studies.shibamura_2012_pacing.measures import CASE, PREFIXES, Blocks, Router, complete, gains, means, tidy
 
 _ROUNDS = ("bruck", "btfly")
 _STEPS = ("pwx", "ring")
@@ -39,8 +39,7 @@ def claims(results: pd.DataFrame) -> list[Claim]:
 
 def _a2at(results: pd.DataFrame, router: Router) -> dict[str, float | None]:
     """A2AT with the best pause on the largest torus: over the bound of the network and over A2AT's own theory."""
-    name = "pipelined_a2at" if router == "pipelined" else "a2at"
-    table = results[(results["experiment"] == name) & results["completion_cycles"].notna()]
+    table = results[(results["experiment"] == f"{PREFIXES[router]}a2at") & results["completion_cycles"].notna()]
     if table.empty:
         return {}
     largest = table[table["N"] == table["N"].max()]

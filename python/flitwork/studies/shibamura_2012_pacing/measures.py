@@ -19,6 +19,8 @@ NAMES = {
 }
 #: How the router is read: its stages and the classes of the dateline. The first one names the verdicts.
 Router = Literal["pipelined", "at_front"]
+#: How the names of experiments begin under a reading of the router.
+PREFIXES: dict[Router, str] = {"pipelined": "pipelined_", "at_front": ""}
 #: What tells networks and messages apart.
 CASE = ["dims", "nodes", "KiB"]
 #: The experiments of the paper's grid; the others ask what the paper leaves open.
@@ -45,8 +47,7 @@ def tidy(results: pd.DataFrame, blocks: Blocks | None = None, router: Router = "
 
 
 def _of_grid(experiment: str, router: Router) -> bool:
-    name = experiment.removesuffix("_late").removesuffix("_draws")
-    return name in (f"pipelined_{name}" for name in GRID) if router == "pipelined" else name in GRID
+    return experiment.removesuffix("_late").removesuffix("_draws") in {PREFIXES[router] + name for name in GRID}
 
 
 def gains_by(results: pd.DataFrame, experiment: str, row: str) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from flitwork.studies.yokota_2010_unsteady.measures import (
     rows,
 )
 from flitwork.studies.yokota_2010_unsteady.prediction import claim
-from flitwork.studies.yokota_2010_unsteady.readings import ROUTER, Reading, of_readings
+from flitwork.studies.yokota_2010_unsteady.readings import FIRST_IN_CALIBRATOR, Reading, of_readings
 from flitwork.studies.yokota_2010_unsteady.windows import Trials
 
 #: Lengths of the bursts whose shapes are compared (figure 5).
@@ -55,7 +55,7 @@ def _claims(results: pd.DataFrame) -> list[Claim]:
         *_ends(results),
         *prediction.claims(results),
         *_sizes(results),
-        *calibrator.claims(results, ROUTER),
+        *calibrator.claims(results, FIRST_IN_CALIBRATOR),
         *jam.claims(results),
     ]
 

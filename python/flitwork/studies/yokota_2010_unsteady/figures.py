@@ -12,7 +12,7 @@ from flitwork.plot.style import save, style
 from flitwork.studies.yokota_2010_unsteady import burst_figures, calibrator, jam, sensitivity, steady_figures
 from flitwork.studies.yokota_2010_unsteady.measures import rows
 from flitwork.studies.yokota_2010_unsteady.paths import path_maps
-from flitwork.studies.yokota_2010_unsteady.readings import FIRST, ROUTER, of_reading, of_readings
+from flitwork.studies.yokota_2010_unsteady.readings import FIRST, FIRST_IN_CALIBRATOR, of_reading, of_readings
 
 _FIGURES: dict[str, Callable[[pd.DataFrame, Path], Figure]] = {
     "fig2": lambda results, _: steady_figures.figure_2(results),
@@ -41,7 +41,7 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
             for name, draw in _FIGURES.items():
                 paths += save(draw(part, points), outdir, f"{name}{reading.file}")
         if not rows(results, "calibrator").empty:
-            paths += save(calibrator.drawn(results, ROUTER), outdir, "calibrator")
+            paths += save(calibrator.drawn(results, FIRST_IN_CALIBRATOR), outdir, "calibrator")
         paths += save(jam.drawn(of_reading(results, FIRST), points), outdir, "jam")
         if not rows(results, "sensitivity").empty:
             paths += save(sensitivity.drawn(results), outdir, "sensitivity")

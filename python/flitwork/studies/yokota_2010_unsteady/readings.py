@@ -25,7 +25,7 @@ class Reading:
 
 
 #: The first reading, by its name in the experiment ``calibrator``, which chose it.
-ROUTER = "transit first, switch held"
+FIRST_IN_CALIBRATOR = "transit first, switch held"
 FIRST = Reading("", "")
 TRANSIT_FIRST = Reading(".transit-first", "injection on VC 0, transit first")
 READINGS = (FIRST, TRANSIT_FIRST)
