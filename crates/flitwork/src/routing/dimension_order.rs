@@ -62,10 +62,10 @@ impl Options for DimensionOrderOptions {
     }
 
     fn plain(&self, context: &Context) -> Option<AtSource> {
-        let plain = AtSource::dimension_order(context.grid, DimensionOrder::of(&self.order, self.tie, context.grid));
+        let plain = || AtSource::dimension_order(context.grid, DimensionOrder::of(&self.order, self.tie, context.grid));
         match self.classes {
-            DatelineClasses::Entered => Some(plain),
-            DatelineClasses::AtDateline => Some(plain.with_classes_at_datelines()),
+            DatelineClasses::Entered => Some(plain()),
+            DatelineClasses::AtDateline => Some(plain().with_classes_at_datelines()),
             DatelineClasses::Crossed => None,
         }
     }

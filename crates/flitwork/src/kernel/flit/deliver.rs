@@ -4,7 +4,7 @@ use super::Kernel;
 use super::env::Env;
 use super::mask::VcMask;
 use super::slots::SlotSet;
-use super::state::{ACTIVE, EJECTING, GRANTED, HEAD, Router, UNDECIDED, UPPER_CLASS, WAITING};
+use super::state::{ACTIVE, EJECTING, GRANTED, HEAD, Router, UPPER_CLASS, WAITING};
 use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
 use crate::unchecked::at_mut;
@@ -257,8 +257,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc.left = packet.flits;
         vc.port = port;
         if PLAIN {
-            if flags & UNDECIDED != 0 && env.rules.decides_routing {
-                return self.decide_in_stage(me, slot, flags, since, env);
+            if env.decides_in_stage(flags) {
+                let asks_from = env.asks_from(me, vc.front, since);
+                return self.decide_in_stage(me, slot, flags, asks_from, env);
             }
             vc.flags = flags | WAITING;
             if env.rules.routes_in_one {
@@ -277,23 +278,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let number = me * Self::slots_in(env) + slot;
             env.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
+        let asks_from = env.asks_from(me, vc.front, since);
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
-        if env.p.routing_delay_cycles == 0 {
+        if asks_from == since {
             vc.flags = flags | WAITING;
             self.want(me, slot, port, env);
-        } else if flags & UNDECIDED != 0 && env.rules.decides_routing {
-            self.decide_in_stage(me, slot, flags, since, env);
+        } else if env.decides_in_stage(flags) {
+            self.decide_in_stage(me, slot, flags, asks_from, env);
         } else if env.rules.routes_in_one && since == env.now {
             vc.flags = flags | WAITING;
             self.routed.insert(slot);
             env.activate(me);
         } else {
             vc.flags = flags;
-            let asks_from = env.asks_from(me, vc.front, since);
-            if env.rules.pipelined && asks_from == since {
-                self.input(slot).flags |= WAITING;
-                return self.want(me, slot, port, env);
-            }
             env.wheel.at(asks_from).wakes.push(self.number(me, slot) as u32);
         }
     }
@@ -322,7 +319,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if flags & GRANTED != 0 {
             self.activate(slot);
             env.activate(me);
-        } else if flags & UNDECIDED != 0 && env.rules.decides_routing {
+        } else if env.decides_in_stage(flags) {
             self.routed.insert(slot);
             env.activate(me);
         } else {

@@ -10,6 +10,7 @@ use super::own_vc::OwnVcs;
 use super::packets::Streams;
 use super::pools::Pools;
 use super::route::RouteTable;
+use super::state::UNDECIDED;
 use crate::compat::BatchStage;
 use crate::kernel::parallel::Border;
 use crate::measure::{FlitTimes, StallCounter, WaitLog};
@@ -356,6 +357,12 @@ impl Env {
         }
         let start = self.routing_stage.as_mut().map_or(since, |stage| stage.enter(router, since));
         start + u64::from(self.p.routing_delay_cycles)
+    }
+
+    /// Whether a packet with these flags decides for a port in its routing stage.
+    #[inline(always)]
+    pub fn decides_in_stage(&self, flags: u8) -> bool {
+        flags & UNDECIDED != 0 && self.rules.decides_routing
     }
 
     /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they have. Only where arrivals

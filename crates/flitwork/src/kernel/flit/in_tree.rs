@@ -71,11 +71,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The front packet of an input VC is routed from cycle `since` on, and decides for a port in the last cycle of that stage.
+    /// The front packet of an input VC is routed until it asks in cycle `asks_from`, and decides for a port in the last cycle of that stage.
     #[inline(never)]
-    pub(super) fn decide_in_stage(&mut self, me: usize, slot: usize, flags: u8, since: u64, env: &mut Env) {
+    pub(super) fn decide_in_stage(&mut self, me: usize, slot: usize, flags: u8, asks_from: u64, env: &mut Env) {
         self.input(slot).flags = flags;
-        let decides = env.asks_from(me, self.input(slot).front, since) - 1;
+        let decides = asks_from - 1;
         if decides == env.now {
             self.routed.insert(slot);
             env.activate(me);
