@@ -26,12 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
 
+from flitwork.base.errors import ConfigError
 from flitwork.booksim.config_file import parse
 from flitwork.booksim.idle import IDLE
 from flitwork.booksim.keys import KEYS, Fate, Key, Type
 from flitwork.booksim.mapping import specification
 from flitwork.booksim.settings import Settings
-from flitwork.errors import ConfigError
 
 Configuration = dict[str, str]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork import _core
-from flitwork.schema import is_physical
+from flitwork.values.schema import is_physical
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 Node = dict[str, Any]

@@ -3,8 +3,8 @@
 python tools/python_values.py            write the modules
 python tools/python_values.py --check    exit with 1 if one is not what would be written
 
-``values.py`` has a class for each table, ``routing.py`` (and so for any table with kinds) one for each kind, and
-``networks.py`` a constructor for each topology and the types of flat options.
+``values/tables.py`` has a class for each table, ``values/routing.py`` (and so for any table with kinds) one for each
+kind, and ``networks/constructors.py`` a constructor for each topology and the types of flat options.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _package = types.ModuleType("flitwork")
 _package.__path__ = list(_found.submodule_search_locations or ()) if _found else []
 sys.modules["flitwork"] = _package
 
-from flitwork.flat import FLAT  # noqa: E402
-from flitwork.schema import fields, is_physical, kinds, node, resolve, sizes_apart, tables  # noqa: E402
+from flitwork.values.flat import FLAT  # noqa: E402
+from flitwork.values.schema import fields, is_physical, kinds, node, resolve, sizes_apart, tables  # noqa: E402
 
 PACKAGE = Path(__file__).resolve().parents[1] / "python" / "flitwork"
 Node = dict[str, Any]
@@ -245,7 +245,7 @@ def options_text() -> Iterator[str]:
     own = {name for one in kinds(tables("network")[CONSTRUCTED]).values() for name in fields(one)}
     flat = {name: path for name, path in FLAT["network"].items() if name not in own | {*table_types()}}
     yield from ["", "", "class FlatOptions(TypedDict, total=False):"]
-    yield '    """The flat options of a network that are no arguments of their own; see :mod:`flitwork.flat`."""'
+    yield '    """The flat options of a network that are no arguments of their own; see :mod:`flitwork.values.flat`."""'
     yield ""
     yield from (f"    {name}: {annotation(node('.'.join(('network', *path))))}" for name, path in flat.items())
     yield from ["", "", "class NetworkOptions(FlatOptions, total=False):"]
@@ -309,27 +309,31 @@ def modules() -> dict[str, str]:
     """The modules as they should be, by file."""
     found = found_tables()
     alone = {name: table for name, table in found.items() if not kinds(table.schema)}
-    base = ["from flitwork.value import Value, default, value"]
+    base = ["from flitwork.values.value import Value, default, value"]
     text = [line for table in alone.values() for line in table_text(table)]
     about = "Values: the tables of a specification as frozen objects with typed fields."
     inside = [name for name in found if name not in alone and any(re.search(rf": {name} \|", line) for line in text)]
-    used = sorted([*base, *(f"from flitwork.{name.lower()} import {name}" for name in inside)])
-    written = {"values.py": module(about, used, [*alone], text)}
-    imports = [imported("flitwork.values", sorted(alone))]
+    used = sorted([*base, *(f"from flitwork.values.{name.lower()} import {name}" for name in inside)])
+    written = {"values/tables.py": module(about, used, [*alone], text)}
+    imports = [imported("flitwork.values.tables", sorted(alone))]
     for name, table in found.items():
         if name not in alone:
             about = f"The kinds of ``{table.paths[0]}``, each a value: {sentence(resolve(table.schema)['description'])}"
             names = [name, *map(camel, kinds(table.schema))]
-            written[f"{name.lower()}.py"] = module(about, base, names, [*table_text(table)])
+            written[f"values/{name.lower()}.py"] = module(about, base, names, [*table_text(table)])
             if name not in inside:
-                imports.append(f"from flitwork.{name.lower()} import {name}")
+                imports.append(f"from flitwork.values.{name.lower()} import {name}")
     topologies = kinds(tables("network")[CONSTRUCTED])
     text = [*options_text(), *(line for kind, one in topologies.items() for line in constructor(kind, one))]
-    imports = sorted([*imports, "from flitwork.network import Network, sizes", "from flitwork.value import default"])
+    imports = sorted(
+        [*imports, "from flitwork.networks.network import Network, sizes", "from flitwork.values.value import default"]
+    )
     about = "A constructor for each topology, and the types of flat options."
     imports = ["from typing_extensions import Unpack", "", *imports]
     options = ["FlatOptions", "NetworkOptions", "RunOptions"]
-    written["networks.py"] = module(about, imports, [*options, *map(camel, topologies)], text, ", TypedDict")
+    written["networks/constructors.py"] = module(
+        about, imports, [*options, *map(camel, topologies)], text, ", TypedDict"
+    )
     return written
 
 

@@ -22,8 +22,8 @@ from typing import Any
 import flitwork as fw
 import matplotlib.pyplot as plt
 import numpy as np
+from flitwork.base.statistics import half_width_95
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.statistics import half_width_95
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D

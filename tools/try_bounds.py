@@ -20,7 +20,7 @@ from typing import Any
 import flitwork as fw
 import numpy as np
 from flitwork import _core
-from flitwork.bound import plan
+from flitwork.planning.bound import plan
 
 #: What rounding may make of sums.
 ROUNDING = 1 + 1e-9

@@ -15,38 +15,48 @@ from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 # First: it acts while the rest is loaded.
-from flitwork import interrupt as interrupt  # isort: skip
+from flitwork.base import interrupt as interrupt  # isort: skip
 from flitwork._core import __version__ as __version__
 
 #: What is loaded when it is first asked for, by module; `__init__.pyi` says so to tools that read types.
 #: A module may have the name of what is in it.
 _HOMES = {
-    "bound": "Bound bound",
-    "burst": "Burst BurstError burst",
-    "check": "Check check",
-    "curve": "Curve curve",
-    "detour_file": "detours",
-    "errors": "ConfigError DeadlockError FlitworkError ResultFileError ScheduleError SimulationError StorageError",
+    "planning.bound": "Bound bound",
+    "questions.burst": "Burst BurstError burst",
+    "planning.check": "Check check",
+    "questions.curve": "Curve curve",
+    "workloads.detour_file": "detours",
+    "base.errors": "ConfigError DeadlockError FlitworkError ResultFileError ScheduleError SimulationError StorageError",
     "experiment": "SweepError Watcher load_study run_study sweep",
     "explain": "Explanation explain",
     "fit": "Fit best_ranks compare_models fit fit_model predict read_fits save_fits",
-    "goal": "Goal GoalResult LogGOPS loggops read_goal run_goal",
-    "hol": "HolModel hol_model",
-    "network": "Network",
-    "operations": "Compute Receive Send Wait",
-    "pace": "Pace pace",
-    "pick": "Pick pick",
-    "result": "Result",
-    "schedule": "Schedule",
-    "simulation": "Simulation simulate",
-    "steady": "steady",
+    "running.goal": "Goal GoalResult LogGOPS loggops read_goal run_goal",
+    "questions.head_of_line": "HolModel hol_model",
+    "networks.network": "Network",
+    "workloads.operations": "Compute Receive Send Wait",
+    "planning.pace": "Pace pace",
+    "questions.pick": "Pick pick",
+    "results.result": "Result",
+    "workloads.schedule": "Schedule",
+    "running.simulation": "Simulation simulate",
+    "questions.steady": "steady",
     "view": "view",
-    "workloads": "Workload all_to_all burst_workload collective on_off programs trace traffic uniform",
+    "workloads.workload": "Workload all_to_all burst_workload collective on_off programs trace traffic uniform",
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-_MODULES = ("machines", "mpi", "noise", "placement", "plot", "routing", "studies", "tune")
+#: Modules that are offered as such, and where they are.
+_MODULES = {
+    "machines": "networks.machines",
+    "mpi": "mpi",
+    "noise": "values.noise",
+    "placement": "values.placement",
+    "plot": "plot",
+    "routing": "values.routing",
+    "studies": "studies",
+    "tune": "tune",
+}
 #: Modules of which everything that they offer is offered here, too.
-_OFFERED = ("networks", "values")
+_OFFERED = ("networks.constructors", "values.tables")
 
 
 class _Package(_ModuleType):
@@ -63,12 +73,12 @@ _sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> _Any:
     """Loads what is asked for: a program, or a command, waits for what it uses only."""
-    if name in (*_MODULES, *_OFFERED):
-        return _import_module(f"flitwork.{name}")
     if name == "load":
-        found = _import_module("flitwork.result").Result.load
+        found = _import_module("flitwork.results.result").Result.load
     elif name == "__all__":
         found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_offered()])
+    elif name in _MODULES:
+        found = _import_module(f"flitwork.{_MODULES[name]}")
     elif module := _MODULE_OF.get(name) or _offered(name).get(name):
         found = getattr(_import_module(f"flitwork.{module}"), name)
     else:

@@ -1,13 +1,8 @@
 """What the package offers, for tools that read types; ``__init__.py`` says where each name is loaded from."""
 
-from flitwork import machines, mpi, networks, noise, placement, plot, routing, studies, tune, values
+from flitwork import mpi, plot, studies, tune
 from flitwork._core import __version__
-from flitwork.bound import Bound, bound
-from flitwork.burst import Burst, BurstError, burst
-from flitwork.check import Check, check
-from flitwork.curve import Curve, curve
-from flitwork.detour_file import detours
-from flitwork.errors import (
+from flitwork.base.errors import (
     ConfigError,
     DeadlockError,
     FlitworkError,
@@ -19,20 +14,27 @@ from flitwork.errors import (
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
 from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
-from flitwork.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
-from flitwork.hol import HolModel, hol_model
-from flitwork.network import Network
-from flitwork.networks import *  # noqa: F403
-from flitwork.operations import Compute, Receive, Send, Wait
-from flitwork.pace import Pace, pace
-from flitwork.pick import Pick, pick
-from flitwork.result import Result
-from flitwork.schedule import Schedule
-from flitwork.simulation import Simulation, simulate
-from flitwork.steady import steady
-from flitwork.values import *  # noqa: F403
+from flitwork.networks import constructors, machines
+from flitwork.networks.constructors import *  # noqa: F403
+from flitwork.networks.network import Network
+from flitwork.planning.bound import Bound, bound
+from flitwork.planning.check import Check, check
+from flitwork.planning.pace import Pace, pace
+from flitwork.questions.burst import Burst, BurstError, burst
+from flitwork.questions.curve import Curve, curve
+from flitwork.questions.head_of_line import HolModel, hol_model
+from flitwork.questions.pick import Pick, pick
+from flitwork.questions.steady import steady
+from flitwork.results.result import Result
+from flitwork.running.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
+from flitwork.running.simulation import Simulation, simulate
+from flitwork.values import noise, placement, routing, tables
+from flitwork.values.tables import *  # noqa: F403
 from flitwork.view import view
-from flitwork.workloads import (
+from flitwork.workloads.detour_file import detours
+from flitwork.workloads.operations import Compute, Receive, Send, Wait
+from flitwork.workloads.schedule import Schedule
+from flitwork.workloads.workload import (
     Workload,
     all_to_all,
     burst_workload,
@@ -122,5 +124,5 @@ __all__ = [
     "uniform",
     "view",
 ]
-__all__ += networks.__all__
-__all__ += values.__all__
+__all__ += constructors.__all__
+__all__ += tables.__all__

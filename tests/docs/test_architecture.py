@@ -13,76 +13,12 @@ PACKAGE = ROOT / "python" / "flitwork"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FILE = 600
 
-#: From the bottom up: a part imports only parts that stand before it.
+#: The rooms from the bottom up: a room imports only rooms that stand before it.
 LAYERS = (
-    *(
-        "interrupt",
-        "_core",
-        "libraries",
-        "errors",
-        "arguments",
-        "keys",
-        "memory",
-        "formats",
-        "gate",
-        "files",
-        "signals",
-        "statistics",
-        "strict",
-        "schema",
-        "indices",
-        "hol",
-        "renamed",
-        "topologies",
-    ),
-    *("flat", "plain", "value", "noise", "placement", "values", "routing", "network", "networks", "machines"),
-    *(
-        "table_file",
-        "measurements",
-        "trace_file",
-        "detour_file",
-        "schedule_file",
-        "numbers",
-        "histogram",
-        "physical",
-        "workloads",
-        "spec",
-        "bound",
-        "columns",
-        "format_3",
-        "result_file",
-        "result",
-        "packets_file",
-        "check",
-        "pace",
-        "operations",
-        "schedule",
-        "simulation",
-        "goal",
-    ),
-    *(
-        "experiment",
-        "plot",
-        "explain",
-        "view",
-        "reasons",
-        "candidates",
-        "pick",
-        "steady",
-        "curve",
-        "burst",
-        "booksim",
-        "fit",
-        "mpi",
-        "tune",
-        "studies",
-        "report",
-        "cli",
-        "examples",
-    ),
+    *("_core", "base", "values", "networks", "workloads", "planning", "results", "running", "measurements"),
+    *("plot", "experiment", "explain", "view", "questions", "booksim", "fit", "mpi", "tune", "studies", "report"),
+    *("cli", "examples"),
 )
-#: Imports that should not be there. Only ever take rows away.
-DEBTS = {("experiment", "plot")}
 #: Libraries for terminals, and the only part that may import them.
 TERMINAL_LIBRARIES = {"typer", "rich", "click"}
 #: Besides: the bar that scripts and notebooks show, too.
@@ -116,15 +52,22 @@ def uses() -> set[tuple[str, str]]:
     return found
 
 
-def test_parts_import_only_what_is_below_them() -> None:
-    parts = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES} - {"__init__", "__main__"}
-    assert parts <= set(LAYERS), f"say where {parts - set(LAYERS)} stands"
-    wrong = {(a, b) for a, b in uses() if LAYERS.index(b) >= LAYERS.index(a)} - DEBTS
+def test_rooms_import_only_what_is_below_them() -> None:
+    rooms = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES} - {"__init__", "__main__"}
+    assert rooms == {*LAYERS} - {"_core"}, f"say where {rooms ^ {*LAYERS} - {'_core'}} stand"
+    wrong = {(a, b) for a, b in uses() if LAYERS.index(b) >= LAYERS.index(a)}
     assert not wrong, f"these imports point up: {wrong}"
 
 
-def test_every_debt_is_still_there() -> None:
-    assert uses() >= DEBTS, f"take {DEBTS - uses()} out of DEBTS"
+def test_no_file_lies_loose() -> None:
+    assert {file.name for file in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for room in sorted({*LAYERS} - {"_core"}):
+        assert f"\n  {room}/" in page, f"the list of folders has no {room}/"
+        assert room == "examples" or ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))

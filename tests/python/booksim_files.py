@@ -13,8 +13,8 @@ from flitwork.booksim.mapping import specification
 from flitwork.booksim.measure import Sample, plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.result import run_plan
-from flitwork.spec import to_json
+from flitwork.planning.specification import to_json
+from flitwork.results.result import run_plan
 
 DATA = REPOSITORY / "tests" / "data" / "booksim"
 MESH = DATA / "mesh8x8_dor_uniform_1flit.cfg"

@@ -9,7 +9,8 @@ import pytest
 from flitwork.experiment import load_study, run_study
 from flitwork.studies import published, reproduce
 from flitwork.studies.booksim_2_alltoall import compare
-from flitwork.workloads import Spec
+from flitwork.values.plain import to_json
+from flitwork.workloads.workload import Spec
 
 NAME = "booksim-2-alltoall"
 
@@ -61,5 +62,5 @@ def test_every_exchange_completes_in_the_same_cycle(tmp_path: Path) -> None:
 def test_a_rule_without_a_meaning_is_refused(topology: str, workload: Spec, rule: str, said: str) -> None:
     network = {"topology": {"kind": topology, "size": [4, 4]}, "router": {"compat": {rule: True}}}
     with pytest.raises(fw.ConfigError, match=said) as caught:
-        fw._core.Plan(fw.spec.to_json({"network": network, "workload": workload}))
+        fw._core.Plan(to_json({"network": network, "workload": workload}))
     assert caught.value.path == f"network.router.compat.{rule}"

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from flitwork import _core
+from flitwork.planning.specification import simulation
 
 NET = fw.Torus(5, 5, vcs=2, buffer_flits=20)
 WORK = fw.all_to_all("a2at", message_flits=100, sync="local")
@@ -197,8 +198,8 @@ def test_control_c_stops_within_a_second() -> None:
 def test_ctrl_c_stops_what_comes_before_a_simulation(what: str) -> None:
     # What takes long of a plan is to follow every route of an adaptive routing.
     adaptive = fw.Torus(48, 48, routing="duato", vcs=6, switching="virtual_cut_through")
-    slow = json.dumps(fw.spec.simulation(adaptive, fw.uniform(offered_load=0.1)))
-    plan = None if what == "plan" else _core.Plan(json.dumps(fw.spec.simulation(fw.Torus(64, 64), fw.all_to_all())))
+    slow = json.dumps(simulation(adaptive, fw.uniform(offered_load=0.1)))
+    plan = None if what == "plan" else _core.Plan(json.dumps(simulation(fw.Torus(64, 64), fw.all_to_all())))
     pressed = [0.0]
 
     def press() -> None:

@@ -210,8 +210,8 @@ def test_a_result_cannot_be_stored_below_a_file(tmp_path: Path) -> None:
 
 def _study() -> Any:
     from conftest import STUDY
+    from flitwork.base.gate import tomllib
     from flitwork.experiment import parse_study
-    from flitwork.gate import tomllib
 
     return parse_study(tomllib.loads(STUDY))
 

@@ -14,7 +14,7 @@ import pytest
 from flitwork import _core
 from flitwork.booksim.mapping import specification
 from flitwork.booksim.settings import read_settings
-from flitwork.spec import to_json
+from flitwork.planning.specification import to_json
 
 if sys.version_info >= (3, 11):
     import tomllib

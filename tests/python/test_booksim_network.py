@@ -10,7 +10,7 @@ from flitwork.booksim.measure import plan
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import read_settings
 from flitwork.experiment import expand, load_study
-from flitwork.spec import to_json
+from flitwork.planning.specification import to_json
 from flitwork.studies import published
 
 

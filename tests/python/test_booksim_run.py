@@ -11,8 +11,8 @@ from flitwork import _core
 from flitwork.booksim.measure import plan, samples
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import read_settings
-from flitwork.result import run_plan
-from flitwork.spec import to_json
+from flitwork.planning.specification import to_json
+from flitwork.results.result import run_plan
 
 
 def test_the_periods_follow_the_thresholds() -> None:

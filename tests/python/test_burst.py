@@ -9,7 +9,7 @@ import flitwork as fw
 import numpy as np
 import pytest
 from flitwork import _core
-from flitwork.spec import RunOptions, simulation, to_json
+from flitwork.planning.specification import RunOptions, simulation, to_json
 
 NET = fw.Torus(4, 4, vcs=4)
 

@@ -15,12 +15,12 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import Cli
+from flitwork.base.errors import SimulationError
 from flitwork.cli import app
 from flitwork.cli.alive import alive
 from flitwork.cli.output import about
-from flitwork.errors import SimulationError
 from flitwork.fit import best_ranks, fit_model, predict
-from flitwork.plain import to_json
+from flitwork.values.plain import to_json
 from typer.testing import CliRunner
 
 TIMES = pd.DataFrame(

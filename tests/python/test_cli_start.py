@@ -10,6 +10,8 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
+from flitwork.networks import constructors
+from flitwork.values import tables
 
 #: Each takes a tenth of a second to import, or much more.
 HEAVY = ("PIL", "dask", "jinja2", "matplotlib", "networkx", "pandas", "pyarrow", "scipy", "statsmodels")
@@ -42,7 +44,7 @@ def test_booksim_loads_no_large_library(tmp_path: Path) -> None:
     file = tmp_path / "torus44.cfg"
     file.write_text(CONFIGURATION)
     for more in ([], ["--json"], ["--plan"]):
-        assert loaded(["booksim", str(file), *more], (*HEAVY, "numpy", "rich", "flitwork.values")) == []
+        assert loaded(["booksim", str(file), *more], (*HEAVY, "numpy", "rich", "flitwork.values.tables")) == []
 
 
 def test_a_simulation_loads_no_large_library() -> None:
@@ -65,14 +67,14 @@ def test_every_name_of_the_package_can_be_loaded_and_is_known_to_type_checkers()
     lists = [
         node.value for node in stub.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
-    said = {*ast.literal_eval(lists[0]), *fw.networks.__all__, *fw.values.__all__}
+    said = {*ast.literal_eval(lists[0]), *constructors.__all__, *tables.__all__}
     assert said == set(fw.__all__) and len(said) > 90
     assert all(getattr(fw, name) is not None for name in said)
     assert said <= set(dir(fw))
 
 
 def test_a_function_with_the_name_of_its_module_is_the_function() -> None:
-    import flitwork.bound
+    import flitwork.planning.bound
     import flitwork.view.page  # noqa: F401
 
     names = ("bound", "burst", "check", "curve", "explain", "fit", "pace", "pick", "steady", "view")

@@ -11,9 +11,9 @@ import pytest
 from conftest import REPOSITORY
 from flitwork import _core
 from flitwork.cli.options import components
-from flitwork.flat import FLAT
-from flitwork.networks import NetworkOptions, RunOptions
-from flitwork.schema import fields, kinds, node, schema, tables
+from flitwork.networks.constructors import NetworkOptions, RunOptions
+from flitwork.values.flat import FLAT
+from flitwork.values.schema import fields, kinds, node, schema, tables
 
 
 def test_the_options_in_python_are_those_of_the_schema() -> None:

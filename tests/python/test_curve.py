@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from conftest import Cli
 from flitwork.cli.simulation import default_folder
-from flitwork.curve import LOAD, _limits
-from flitwork.spec import RunOptions, simulation
+from flitwork.planning.specification import RunOptions, simulation
+from flitwork.questions.curve import LOAD, _limits
 
 NET = fw.Torus(4, 4, vcs=2)
 WORK = fw.uniform(offered_load=0.1, packet_flits=4)

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import COMMAND, STUDY, Cli, environment
+from flitwork.base.gate import tomllib
 from flitwork.experiment import Job, Status, Watcher, execute, parse_study, plan_study
 from flitwork.experiment.engines import dask as engine_module
 from flitwork.experiment.engines.dask import DaskEngine
-from flitwork.gate import tomllib
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 distributed = pytest.importorskip("distributed")
 dask_config = pytest.importorskip("dask.config")

@@ -9,8 +9,8 @@ import flitwork as fw
 import numpy as np
 import pytest
 from booksim_files import settings
+from flitwork.base.errors import DeadlockError
 from flitwork.booksim import measure
-from flitwork.errors import DeadlockError
 
 EVERY = 1000
 RUN: dict[str, Any] = {

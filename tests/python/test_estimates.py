@@ -14,7 +14,7 @@ import pytest
 from conftest import Cli, environment
 from flitwork.cli import alive, pick
 from flitwork.experiment.execute import Status, Watcher
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 
 FLITS = fw.Router(vcs=2, buffer_flits=64)
 PACKETS = FLITS.replace(switching="virtual_cut_through", hold_switch_until_tail=True)

@@ -347,7 +347,7 @@ def test_a_schedule_is_stored_with_its_result(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flitwork.result_file._MOST_TABLES", 10)
+    monkeypatch.setattr("flitwork.results.result_file._MOST_TABLES", 10)
     stored = fw.simulate(fw.Mesh(2), messages(1, 4)).save(tmp_path / "b.parquet")
     assert not fw.Result.load(stored).tables
     with pytest.raises(fw.ConfigError, match=r"waits = true, operations = true"):

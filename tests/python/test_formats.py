@@ -6,8 +6,8 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
+from flitwork.base.formats import format_of
 from flitwork.cli import app
-from flitwork.formats import format_of
 from typer.testing import CliRunner
 
 #: Files of other tools: their contents, and what they are.

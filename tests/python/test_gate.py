@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import COMMAND, REPOSITORY, SLOW_STUDY
-from flitwork import files, gate
+from flitwork.base import files, gate
 from flitwork.cli.network_file import network_file
 from flitwork.experiment import parse_study
 from flitwork.experiment.expression import evaluate
 from flitwork.experiment.points import expand
 from flitwork.mpi.native.record_trace import KINDS, read_trace
-from flitwork.numbers import with_numbers
+from flitwork.workloads.arrays import with_numbers
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 import fuzz

@@ -12,7 +12,7 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, Cli
-from flitwork.operations import Operation
+from flitwork.workloads.operations import Operation
 
 SAMPLES = REPOSITORY / "crates/flitwork/tests/data/goal"
 REDUCE = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]

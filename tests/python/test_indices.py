@@ -7,7 +7,14 @@ import math
 import flitwork as fw
 import numpy as np
 import pytest
-from flitwork.indices import critical_load, median_of_three, npm, over_seeds, saturation_throughput, uniform_capacity
+from flitwork.questions.indices import (
+    critical_load,
+    median_of_three,
+    npm,
+    over_seeds,
+    saturation_throughput,
+    uniform_capacity,
+)
 
 GRID = np.arange(1, 21) * 0.05
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import flitwork as fw
 import numpy as np
 import pytest
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 
 WHOLE = fw.Router(vcs=4, buffer_flits=16, switching="virtual_cut_through", hold_switch_until_tail=True)
 #: What a result says of itself and not of the network.

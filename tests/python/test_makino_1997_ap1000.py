@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
-from flitwork.spec import plan_of
+from flitwork.planning.specification import plan_of
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.makino_1997_ap1000 import measures

@@ -9,9 +9,9 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
+from flitwork.base.statistics import median_interval_95
 from flitwork.cli import main
 from flitwork.mpi.native.launcher import compiler_of
-from flitwork.statistics import median_interval_95
 from flitwork.tune.session import BenchError, Job, Session
 from mpi_libraries import Library
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flitwork.errors import ConfigError, SimulationError, StorageError
+from flitwork.base.errors import ConfigError, SimulationError, StorageError
 from flitwork.mpi.native import build, doctor
 from flitwork.mpi.native.launcher import Launcher
 from flitwork.mpi.native.settings import Settings

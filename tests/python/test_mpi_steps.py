@@ -12,7 +12,7 @@ from pathlib import Path
 import flitwork as fw
 import pytest
 from flitwork import _core
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 from mpi_steps import Library, Steps, Told, World, many_worlds, of_core, on_servers, small_worlds, told_by_core
 
 NAMES = [name for name, _ in _core.all_to_alls()]

@@ -16,7 +16,7 @@ import pytest
 from conftest import Cli
 from flitwork import _core
 from flitwork.experiment import load_study, plan_study
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 
 NET = fw.Torus(2, 2, vcs=2)
 TO = [1, 2, 3, 0]

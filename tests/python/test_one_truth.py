@@ -10,9 +10,9 @@ from pathlib import Path
 import flitwork as fw
 import pandas as pd
 import pytest
-from flitwork.columns import RESULT_COLUMNS
-from flitwork.schema import is_open_loop, kinds, resolve, schema
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
+from flitwork.results.columns import RESULT_COLUMNS
+from flitwork.values.schema import is_open_loop, kinds, resolve, schema
 
 PACKAGE = Path(fw.__file__).parent
 #: Readers of files of others, and studies, which know what they are about.

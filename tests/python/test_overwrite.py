@@ -16,7 +16,7 @@ from conftest import Cli
 from flitwork import report
 from flitwork.cli import app
 from flitwork.fit import save_pictures
-from flitwork.goal import GoalResult
+from flitwork.running.goal import GoalResult
 from typer.main import get_command
 
 #: Options that name what is written.

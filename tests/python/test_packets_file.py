@@ -16,9 +16,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from conftest import Cli
-from flitwork import _core, packets_file
-from flitwork.result import OF_A_PACKET, run_plan
-from flitwork.spec import plan_of, simulation
+from flitwork import _core
+from flitwork.planning.specification import plan_of, simulation
+from flitwork.results.result import OF_A_PACKET, run_plan
+from flitwork.running import packets_file
 
 NETWORK = fw.Torus(4, 4, vcs=4, buffer_flits=4)
 CASES: dict[str, tuple[Any, dict[str, Any]]] = {

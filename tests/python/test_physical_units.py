@@ -11,10 +11,10 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
+from flitwork.base.gate import tomllib
+from flitwork.base.physical import Units, physical_name, with_units
 from flitwork.experiment import known_columns, parse_study
-from flitwork.gate import tomllib
-from flitwork.physical import Units, physical_name, with_units
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 
 UNITS = fw.Units(flit_bytes=16, channel_bytes_per_s="4 GB/s")
 NET = fw.Torus(4, 4, units=UNITS)

@@ -10,7 +10,7 @@ from typing import Any
 import flitwork as fw
 import pytest
 from conftest import Cli
-from flitwork.pick import Contest
+from flitwork.questions.pick import Contest
 
 ROUTER = fw.Router(vcs=2, buffer_flits=16)
 GRID = fw.Torus(4, 4, router=ROUTER, units=fw.Units(flit_bytes=16, channel_bytes_per_s="4 GB/s"))

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from conftest import Cli
 from flitwork.experiment.study_file import Plot
+from flitwork.planning.specification import simulation
 from flitwork.plot.channels import _joined
-from flitwork.plot.curves import curves
+from flitwork.experiment.curves import curves
 from flitwork.plot.gallery import gallery
 from flitwork.plot.labels import label
 from flitwork.plot.layout import layout
-from flitwork.spec import simulation
 from matplotlib.collections import LineCollection
 from PIL import Image
 

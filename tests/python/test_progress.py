@@ -15,11 +15,11 @@ from pathlib import Path
 import flitwork as fw
 import pytest
 from conftest import STUDY, environment
+from flitwork.base.gate import tomllib
 from flitwork.cli import progress
 from flitwork.experiment import display, parse_study, plan_study
 from flitwork.experiment.axes import MOST_POINTS
 from flitwork.experiment.execute import Status
-from flitwork.gate import tomllib
 from rich.console import Console
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from flitwork.errors import ConfigError, ResultFileError
+from flitwork.base.errors import ConfigError, ResultFileError
 from flitwork.experiment import Archive, different, expand, load_study, plan_points, run_study
 from flitwork.experiment.study_file import StudyFile
 from flitwork.studies import published, reproduce

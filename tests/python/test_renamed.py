@@ -9,8 +9,8 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from flitwork import renamed
 from flitwork.experiment import expand, load_study
+from flitwork.values import renamed
 
 OLD: Any = fw
 WORK = fw.all_to_all(message_flits=2)

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.experiment import parse_study, run_study
 from flitwork.plot.drawn import drawn_numbers, tell
 from flitwork.report import Section, of_result, of_study, write

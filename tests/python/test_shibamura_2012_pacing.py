@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
+from flitwork.planning.specification import plan_of
 from flitwork.plot.drawn import drawn_numbers
-from flitwork.spec import plan_of
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.shibamura_2012_pacing import choice, measures

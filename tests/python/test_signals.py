@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from flitwork.signals import SignalsWait, signals_raise
+from flitwork.base.signals import SignalsWait, signals_raise
 
 INT, TERM, USER = signal.SIGINT, signal.SIGTERM, signal.SIGUSR1
 

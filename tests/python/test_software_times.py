@@ -76,7 +76,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(fw.ConfigError, match=r"nic = 'own': expected fifo, interleaved or own_inputs"):
         fw.machines.nsim(4, 4, nic="own")  # type: ignore[arg-type]
     with pytest.raises(fw.ConfigError, match=r"router.pipeline = pipelined: expected at_front"):
-        batches = fw.Router(pipeline="pipelined", compat=fw.values.Compat(pipelined_stages=False))
+        batches = fw.Router(pipeline="pipelined", compat=fw.values.tables.Compat(pipelined_stages=False))
         fw.simulate(fw.Torus(4, 4, router=batches), work)
     with pytest.raises(fw.ConfigError, match=r"vc_policy = destination: expected dateline"):
         fw.simulate(fw.Torus(4, 4, classes="at_dateline", vc_policy="destination", vcs=32), work)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import STUDY, Cli
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.report import Section, write
 from flitwork.studies import Claim, published
 from flitwork.studies.claims import load_claims

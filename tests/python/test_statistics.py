@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from flitwork.statistics import error_bars, half_width_95
+from flitwork.base.statistics import error_bars, half_width_95
 
 #: Two-sided 95 % quantiles of Student's t as tables print them, by the number of values (degrees of freedom + 1).
 _TABLE = {2: 12.706, 3: 4.303, 5: 2.776, 19: 2.101, 20: 2.093, 21: 2.086, 31: 2.042, 61: 2.000, 100: 1.984, 121: 1.980}

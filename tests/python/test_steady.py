@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork.histogram import Histogram, merge
-from flitwork.spec import RunOptions
+from flitwork.planning.specification import RunOptions
+from flitwork.results.histogram import Histogram, merge
 
 NET = fw.Torus(4, 4, vcs=4)
 WORK = fw.uniform(offered_load=0.3, packet_flits=4)

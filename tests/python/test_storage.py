@@ -12,8 +12,8 @@ from pathlib import Path
 import flitwork as fw
 import pytest
 from conftest import COMMAND, Cli, environment
+from flitwork.planning.specification import simulation
 from flitwork.plot.gallery import gallery
-from flitwork.spec import simulation
 
 A2AT = ("simulate", "a2at", "--size", "3x3", "--message-flits", "5")
 #: A simulation that fails as soon as it is run.

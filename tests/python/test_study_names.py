@@ -8,9 +8,9 @@ from typing import Any
 import flitwork as fw
 import pytest
 from conftest import REPOSITORY, STUDY, Cli
+from flitwork.base.gate import tomllib
 from flitwork.experiment import RESULT_COLUMNS, known_columns, load_study, parse_study, plan_study
-from flitwork.gate import tomllib
-from flitwork.schema import kinds, schema
+from flitwork.values.schema import kinds, schema
 
 AXIS = "N = [3, 4],"
 X = 'x = "N"'

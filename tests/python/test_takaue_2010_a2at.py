@@ -13,8 +13,8 @@ from flitwork.cli import studies as in_terminal
 from flitwork.experiment.point import Point
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
-from flitwork.result import run_plan
-from flitwork.spec import plan_of
+from flitwork.planning.specification import plan_of
+from flitwork.results.result import run_plan
 from flitwork.studies import Claim, published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.statements import rows_of

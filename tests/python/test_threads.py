@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import flitwork as fw
 import pytest
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.experiment.engines import local
 from flitwork.experiment.point import Point
 from flitwork.experiment.sweep import run_points
-from flitwork.spec import simulation
+from flitwork.planning.specification import simulation
 
 NETWORK = fw.Torus(4, 4, vcs=2, buffer_flits=4)
 TRAFFIC = fw.uniform(offered_load=0.2, packet_flits=4)

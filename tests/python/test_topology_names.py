@@ -8,7 +8,7 @@ from typing import Any
 import flitwork as fw
 import pytest
 from flitwork.cli import app
-from flitwork.topologies import _ELSEWHERE
+from flitwork.networks.aliases import _ELSEWHERE
 from typer.testing import CliRunner
 
 TREE, WIDE = {"k": 2, "levels": 3}, {"children": [4, 2], "parents": [1, 2]}

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork import _core, gate
+from flitwork import _core
+from flitwork.base import gate
 from flitwork.experiment import Point, load_study, plan_study
 from flitwork.experiment.jobs import plan_points
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 
 NET = fw.Torus(2, 2, vcs=2)
 ROWS = [(0, 0, 1, 4), (0, 1, 3, 2), (5, 0, 2, 16), (90, 3, 3, 1)]

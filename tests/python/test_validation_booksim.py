@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from conftest import REPOSITORY
 from flitwork.experiment import Archive, StudyFile, different, expand, load_study, plan_points, run_study
-from flitwork.spec import NetworkOptions
+from flitwork.planning.specification import NetworkOptions
 from flitwork.studies import Reproduction, published, reproduce
 from flitwork.studies.booksim_2_validation import compare, zero_load
 from flitwork.studies.booksim_2_validation.zero_load import Measured

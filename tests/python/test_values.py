@@ -11,16 +11,17 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from flitwork import placement, routing, values
-from flitwork.schema import kinds, tables
-from flitwork.spec import plan_of, simulation
-from flitwork.value import Value
+from flitwork.planning.specification import plan_of, simulation
+from flitwork.values import placement, routing
+from flitwork.values import tables as value_classes
+from flitwork.values.schema import kinds, tables
+from flitwork.values.value import Value
 
 WORK = fw.uniform(offered_load=0.1)
 
 
 def classes() -> Iterator[type[Value]]:
-    yield from (getattr(values, name) for name in values.__all__)
+    yield from (getattr(value_classes, name) for name in value_classes.__all__)
     yield from (getattr(routing, name) for name in routing.__all__ if name != "Routing")
     # Without the one that needs a field.
     yield from (getattr(placement, name) for name in ("Block", "RoundRobin"))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import Cli
-from flitwork.errors import ConfigError, ResultFileError
+from flitwork.base.errors import ConfigError, ResultFileError
 from flitwork.view import levels as small_numbers
 from flitwork.view import series
 from flitwork.view.contents import contents

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
+from flitwork.base.gate import tomllib
 from flitwork.experiment import RESULT_COLUMNS, expand, parse_study
-from flitwork.gate import tomllib
-from flitwork.spec import plan_of, simulation
+from flitwork.planning.specification import plan_of, simulation
 
 NET = fw.Torus(4, 4, vcs=4)
 BURST = fw.burst_workload("transpose", packets=6, packet_flits=4)

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from flitwork import _core
 from flitwork.experiment import expand, load_study
+from flitwork.planning.specification import to_json
 from flitwork.plot.drawn import drawn_numbers
-from flitwork.spec import to_json
 from flitwork.studies import published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.reproduce import _check

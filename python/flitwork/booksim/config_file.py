@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from flitwork import gate
-from flitwork.errors import ConfigError
-from flitwork.formats import GENERAL, check_format
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError
+from flitwork.base.formats import GENERAL, check_format
 
 
 @dataclass(frozen=True)

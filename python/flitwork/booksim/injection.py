@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flitwork.base.errors import did_you_mean
 from flitwork.booksim.parameters import parameters
 from flitwork.booksim.settings import Settings
-from flitwork.errors import did_you_mean
-from flitwork.plain import Spec
+from flitwork.values.plain import Spec
 
 _KEYS = ("burst_alpha", "burst_beta", "burst_r1")
 _EXPECTED = "bernoulli, on_off or on_off({alpha,beta,r1})"

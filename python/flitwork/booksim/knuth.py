@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from flitwork.libraries import np
+from flitwork.base.libraries import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

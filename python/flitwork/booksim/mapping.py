@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.booksim.config_file import Call, written
 from flitwork.booksim.idle import speculates
 from flitwork.booksim.keys import KEYS
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
 from flitwork.booksim.traffic import traffic_notes, workload
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.plain import Spec
-from flitwork.schema import largest
+from flitwork.values.plain import Spec
+from flitwork.values.schema import largest
 
 #: The routing of BookSim's functions, by topology, and what BookSim has besides.
 _ROUTINGS = {

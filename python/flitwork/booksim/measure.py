@@ -11,14 +11,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
+from flitwork.base.errors import ConfigError
 from flitwork.booksim.mapping import explained, specification
 from flitwork.booksim.phases import Phases
 from flitwork.booksim.settings import Settings
-from flitwork.errors import ConfigError
-from flitwork.plain import to_json
+from flitwork.values.plain import to_json
 
 if TYPE_CHECKING:
-    from flitwork.result import Progress, Result
+    from flitwork.results.result import Progress, Result
 
 _STATISTICS = ("mean", "min", "max")
 #: BookSim looks at the mean latency so often in the drain [cycles].
@@ -76,8 +76,8 @@ class Sample:
     @cached_property
     def result(self) -> Result:
         """The same as a result, without its long columns."""
-        from flitwork.bound import Bound
-        from flitwork.result import Result
+        from flitwork.planning.bound import Bound
+        from flitwork.results.result import Result
 
         return Result(self._plan, self.values, {}, Bound.of(self.plan), self.wall_seconds)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flitwork.base.libraries import np
 from flitwork.booksim.knuth import Numbers, recommended
-from flitwork.libraries import np
 
 
 def random_permutation(seed: int, nodes: int) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flitwork.booksim.settings import Settings
-from flitwork.plain import Spec
+from flitwork.values.plain import Spec
 
 #: So many periods in a row must change little.
 ENOUGH = 3

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.booksim.config_file import Assignment, Value, parse_override, read_config, written
 from flitwork.booksim.idle import IDLE
 from flitwork.booksim.keys import KEYS, OTHER_TOPOLOGIES, TOPOLOGIES, Fate, Key, Reads, Type
 from flitwork.booksim.parameters import first_class
-from flitwork.errors import ConfigError, did_you_mean
 
 _NUMBERS: dict[Type, tuple[type, ...]] = {
     Type.INT: (int,),

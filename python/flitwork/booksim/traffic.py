@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
+from flitwork.base.errors import did_you_mean
+from flitwork.base.libraries import np
 from flitwork.booksim.config_file import Value, written
 from flitwork.booksim.idle import OF_DIGITS
 from flitwork.booksim.injection import Injection, injection
 from flitwork.booksim.parameters import Parameters, parameter_notes, parameters
 from flitwork.booksim.permutation import random_permutation
 from flitwork.booksim.settings import Settings, numbers
-from flitwork.errors import did_you_mean
-from flitwork.libraries import np
-from flitwork.plain import Spec
+from flitwork.values.plain import Spec
 
 #: Patterns without parameters.
 _PLAIN = {

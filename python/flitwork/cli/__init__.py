@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from flitwork import __version__, interrupt
+from flitwork import __version__
+from flitwork.base import interrupt
 from flitwork.cli import usage
 from flitwork.cli.commands import Commands
 from flitwork.cli.output import INTERRUPTED, OK, about, end_of_messages, explain, no_more_output, standard_streams

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.errors import ConfigError
 from flitwork.booksim import report
 from flitwork.booksim.config_file import text_of
 from flitwork.booksim.mapping import notes
@@ -17,7 +18,6 @@ from flitwork.booksim.settings import Settings, read_settings
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, guarded, note, print_json
 from flitwork.cli.progress import shown
-from flitwork.errors import ConfigError
 
 
 @guarded

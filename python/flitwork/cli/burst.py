@@ -8,8 +8,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from flitwork.burst import PACKETS, RATE, Burst, BurstError
-from flitwork.burst import burst as find_burst
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_folder
 from flitwork.cli.options import (
     AsJson,
     Engine,
@@ -27,10 +27,10 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import burst_parts, default_folder, network_table, topology_name
-from flitwork.errors import ConfigError
-from flitwork.files import writable_folder
-from flitwork.spec import nest_run, simulation
-from flitwork.workloads import burst_workload, uniform
+from flitwork.planning.specification import nest_run, simulation
+from flitwork.questions.burst import PACKETS, RATE, Burst, BurstError
+from flitwork.questions.burst import burst as find_burst
+from flitwork.workloads.workload import burst_workload, uniform
 
 T = TypeVar("T", int, float)
 

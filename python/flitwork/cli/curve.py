@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_folder
 from flitwork.cli.options import (
     AsJson,
     Engine,
@@ -25,12 +27,10 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import default_folder, network_table, parts, topology_name
-from flitwork.curve import LOAD, Curve
-from flitwork.curve import curve as find_curve
-from flitwork.errors import ConfigError
-from flitwork.files import writable_folder
-from flitwork.spec import nest_run, simulation
-from flitwork.workloads import patterns
+from flitwork.planning.specification import nest_run, simulation
+from flitwork.questions.curve import LOAD, Curve
+from flitwork.questions.curve import curve as find_curve
+from flitwork.workloads.workload import patterns
 
 _SHOWN = {
     LOAD: "offered",

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.files import writable_file, write_atomically
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.files import writable_file, write_atomically
 
 #: The files, in folders by what runs them.
 _FOLDER = Path(__file__).parents[1] / "examples"

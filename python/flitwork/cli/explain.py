@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.files import all_or_none, folder_for
 from flitwork.cli.goal import goal_result, is_goal
 from flitwork.cli.meant import refuse, result_meant
 from flitwork.cli.options import (
@@ -28,9 +29,8 @@ from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.explain import Explanation, explain
 from flitwork.explain.explanation import WRITTEN
-from flitwork.files import all_or_none, folder_for
-from flitwork.result import Result
-from flitwork.values import Record
+from flitwork.results.result import Result
+from flitwork.values.tables import Record
 
 _SHOWN_PIECES = 12
 _RECORDS = ("run.record.waits=true", "run.record.operations=true")

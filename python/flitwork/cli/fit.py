@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import all_or_none, folder_for
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import cell, escape, guarded, note, print_json, print_table, say
-from flitwork.errors import ConfigError
-from flitwork.files import all_or_none, folder_for
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures
 from flitwork.fit import fit as fit_each
 from flitwork.fit.quantity import quantity

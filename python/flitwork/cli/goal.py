@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from flitwork.base.errors import ConfigError, unknown_key
+from flitwork.base.files import writable_file
+from flitwork.base.strict import read_toml
 from flitwork.cli.output import escape, note, print_json, print_quantities, print_table, say
-from flitwork.columns import OF_THE_NETWORK
-from flitwork.errors import ConfigError, unknown_key
-from flitwork.files import writable_file
-from flitwork.goal import SAVED, GoalResult, LogGOPS, loggops, read_goal, run_goal
-from flitwork.network import Network
-from flitwork.strict import read_toml
-from flitwork.values import Record, Run
+from flitwork.networks.network import Network
+from flitwork.results.columns import OF_THE_NETWORK
+from flitwork.running.goal import SAVED, GoalResult, LogGOPS, loggops, read_goal, run_goal
+from flitwork.values.tables import Record, Run
 
 NetworkName = Annotated[
     str | None,

@@ -11,8 +11,8 @@ import typer
 from flitwork import _core
 from flitwork.cli.options import AsJson, components
 from flitwork.cli.output import guarded, print_json, print_result, print_table, say
-from flitwork.columns import RESULT_COLUMNS, Column
-from flitwork.result import Result
+from flitwork.results.columns import RESULT_COLUMNS, Column
+from flitwork.results.result import Result
 from flitwork.studies import published
 
 
@@ -72,7 +72,7 @@ def schema() -> None:
 
     Examples:
 
-      flitwork schema > flitwork.schema.json
+      flitwork schema > flitwork.values.schema.json
     """
     typer.echo(_core.schema())
 

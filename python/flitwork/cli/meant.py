@@ -9,14 +9,14 @@ from typing import Any
 import typer
 
 from flitwork import _core
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.formats import check_format
 from flitwork.cli.options import given_options, is_study
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import network_table, one_simulation
-from flitwork.errors import ConfigError, did_you_mean
 from flitwork.experiment import load_study, plan_study
-from flitwork.formats import check_format
-from flitwork.result import Result, run_plan
-from flitwork.spec import plan_of
+from flitwork.planning.specification import plan_of
+from flitwork.results.result import Result, run_plan
 
 #: Options that only a study, or only a GOAL program, has.
 _OF_FILES = frozenset({"network", "point", "quick"})

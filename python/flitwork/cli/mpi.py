@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_file
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.mpi_bench import bench
 from flitwork.cli.mpi_record import record_program
@@ -18,15 +20,13 @@ from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json,
 from flitwork.cli.progress import shown
 from flitwork.cli.simulation import network_table, parts
 from flitwork.cli.usage import Command
-from flitwork.errors import ConfigError
 from flitwork.explain import explain
-from flitwork.files import writable_file
 from flitwork.mpi import Abort, ProgramError, RunResult
 from flitwork.mpi import run as run_program
 from flitwork.mpi.errors import Exited
 from flitwork.mpi.run import default_network
-from flitwork.network import Network
-from flitwork.spec import Run, RunOptions, nest_run
+from flitwork.networks.network import Network
+from flitwork.planning.specification import Run, RunOptions, nest_run
 
 #: Ranks, where nothing says how many.
 _RANKS = 4

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from flitwork import tune
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_file
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.tune import numbers
-from flitwork.errors import ConfigError
-from flitwork.files import writable_file
 
 _SIZES = "1,16,256,4096,65536"
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from flitwork.base.errors import ConfigError, SimulationError
+from flitwork.base.files import writable_file, writable_folder
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
-from flitwork.errors import ConfigError, SimulationError
-from flitwork.files import writable_file, writable_folder
 from flitwork.mpi.algorithms import checked
 from flitwork.mpi.native.record import record, size_of
 from flitwork.mpi.native.record_goal import Converted, converted, write_goal

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.errors import ConfigError, SimulationError, StorageError
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, say
-from flitwork.errors import ConfigError, SimulationError, StorageError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words
 from flitwork.mpi.native.launched import Launched

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_file
 from flitwork.cli.goal import is_goal
 from flitwork.cli.options import IsMesh, Overwrite, Size, Wrap
 from flitwork.cli.output import escape, guarded, note
 from flitwork.cli.simulation import network, network_table
-from flitwork.errors import ConfigError
-from flitwork.files import writable_file
-from flitwork.goal import Goal, read_goal
 from flitwork.mpi.step_table import step_table
-from flitwork.schedule import Schedule
+from flitwork.running.goal import Goal, read_goal
+from flitwork.workloads.schedule import Schedule
 
 _SCHEDULES = (".csv", ".parquet")
 _BY_RANK = "by_rank:"

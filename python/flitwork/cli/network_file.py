@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flitwork import renamed
-from flitwork.errors import ConfigError, in_file, unknown_key
-from flitwork.files import in_folder
-from flitwork.gate import read_toml
-from flitwork.network import Network
+from flitwork.base.errors import ConfigError, in_file, unknown_key
+from flitwork.base.files import in_folder
+from flitwork.base.gate import read_toml
+from flitwork.networks.network import Network
+from flitwork.values import renamed
 
 _TABLES = ("network", "host", "run")
 

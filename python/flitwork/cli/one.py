@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from flitwork.bound import Bound
-from flitwork.check import Check, check_plan
+from flitwork.base.errors import ConfigError, StorageError, did_you_mean
+from flitwork.base.files import all_or_none, folder_for, writable_file, write_atomically
 from flitwork.cli.alive import alive
 from flitwork.cli.options import (
     AsJson,
@@ -36,15 +36,15 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, print_json, print_result, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import default_folder, network_table, one_simulation, topology_name
-from flitwork.columns import OF_THE_NETWORK
-from flitwork.errors import ConfigError, StorageError, did_you_mean
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.experiment.display import duration
-from flitwork.files import all_or_none, folder_for, writable_file, write_atomically
-from flitwork.packets_file import checked, recording, run_to_file
-from flitwork.result import Result, run_plan
-from flitwork.spec import plan_of
-from flitwork.workloads import patterns
+from flitwork.planning.bound import Bound
+from flitwork.planning.check import Check, check_plan
+from flitwork.planning.specification import plan_of
+from flitwork.results.columns import OF_THE_NETWORK
+from flitwork.results.result import Result, run_plan
+from flitwork.running.packets_file import checked, recording, run_to_file
+from flitwork.workloads.workload import patterns
 
 Tie = Literal["plus", "parity", "random", "split"]
 _SHOWN_PHASES = 40

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from flitwork import _core
-from flitwork.errors import ConfigError
-from flitwork.flat import FLAT
-from flitwork.schema import fields, is_open_loop, kinds, number_fields, schema
+from flitwork.base.errors import ConfigError
+from flitwork.values.flat import FLAT
+from flitwork.values.schema import fields, is_open_loop, kinds, number_fields, schema
 
 
 def _complete_what(incomplete: str) -> list[str]:

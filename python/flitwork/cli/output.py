@@ -15,15 +15,22 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
-from flitwork import interrupt
-from flitwork.columns import is_latency
-from flitwork.errors import ConfigError, FlitworkError, ResultFileError, ScheduleError, SimulationError, StorageError
-from flitwork.files import AGAIN, NO_ROOM
+from flitwork.base import interrupt
+from flitwork.base.errors import (
+    ConfigError,
+    FlitworkError,
+    ResultFileError,
+    ScheduleError,
+    SimulationError,
+    StorageError,
+)
+from flitwork.base.files import AGAIN, NO_ROOM
+from flitwork.results.columns import is_latency
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from flitwork.result import Result
+    from flitwork.results.result import Result
 
 OK = 0
 CLAIM_FAILED = 1

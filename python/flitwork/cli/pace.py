@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from flitwork.base.errors import ConfigError
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -22,10 +23,9 @@ from flitwork.cli.options import (
 from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown
 from flitwork.cli.simulation import network_table, one_simulation, topology_name
-from flitwork.errors import ConfigError
-from flitwork.pace import COLUMNS, Pace, pace_plan
-from flitwork.result import run_plan
-from flitwork.spec import plan_of
+from flitwork.planning.pace import COLUMNS, Pace, pace_plan
+from flitwork.planning.specification import plan_of
+from flitwork.results.result import run_plan
 
 _SHOWN = 20
 _RULES = ("none", "hops", "mod")

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from flitwork.candidates import OPERATION
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_file
 from flitwork.cli.alive import alive
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
@@ -26,14 +27,13 @@ from flitwork.cli.options import (
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.simulation import machine_parts, network_table
-from flitwork.errors import ConfigError
 from flitwork.experiment import Job, Watcher
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
 from flitwork.experiment.execute import Status
-from flitwork.files import writable_file
-from flitwork.pick import Contest, Pick, check_saved
-from flitwork.result import Result
+from flitwork.questions.candidates import OPERATION
+from flitwork.questions.pick import Contest, Pick, check_saved
+from flitwork.results.result import Result
 
 #: After so long it is said how long it takes, if that is longer: by then the speed of this machine is known.
 _LONG_SECONDS = 2.0

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import pd
 from flitwork.cli.fit import (
     Algorithm,
     Columns,
@@ -23,13 +25,11 @@ from flitwork.cli.fit import (
 )
 from flitwork.cli.options import AsJson, given_options
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
-from flitwork.errors import ConfigError
 from flitwork.fit import BestRanks, Fit, best_ranks, compare_models, read_fits
 from flitwork.fit import fit as fit_each
 from flitwork.fit import predict as times
 from flitwork.fit.predicting import below_zero
 from flitwork.fit.quantity import quantity
-from flitwork.libraries import pd
 
 _OF_FITTING = ("method", "errors", "take", "confidence", "column")
 

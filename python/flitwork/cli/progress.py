@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from flitwork.experiment import Watcher
-    from flitwork.result import Progress as Told
+    from flitwork.results.result import Progress as Told
 
 #: One simulation shows how far it is after so many seconds, and where there is no terminal every so many.
 _PATIENCE_SECONDS = 1.0

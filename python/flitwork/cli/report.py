@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_file
 from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.errors import ConfigError
 from flitwork.experiment import load_study, run_study
-from flitwork.files import writable_file
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.studies import Claim, default_results, judge_measured, judge_stored, published, reproduce
 from flitwork.studies.statements import Row, rows_of
 from flitwork.studies.words import ours_in_words, paper_in_words, statement_in_words, verdict_in_words

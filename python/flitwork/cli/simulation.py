@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from flitwork import renamed, topologies
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.formats import check_format
+from flitwork.base.gate import tomllib
+from flitwork.base.keys import parts as names_of
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.flat import FLAT
-from flitwork.formats import check_format
-from flitwork.gate import tomllib
-from flitwork.keys import parts as names_of
-from flitwork.network import put
-from flitwork.plain import checked
-from flitwork.schema import fields, is_open_loop, kinds, largest, schema, tables
-from flitwork.spec import Network, RunOptions, nest_run, plan_of, simulation
-from flitwork.values import Run
-from flitwork.workloads import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
+from flitwork.networks import aliases
+from flitwork.networks.network import put
+from flitwork.planning.specification import Network, RunOptions, nest_run, plan_of, simulation
+from flitwork.values import renamed
+from flitwork.values.flat import FLAT
+from flitwork.values.plain import checked
+from flitwork.values.schema import fields, is_open_loop, kinds, largest, schema, tables
+from flitwork.values.tables import Run
+from flitwork.workloads.workload import PacketFlits, Spec, Workload, burst_workload, make_workload, patterns
 
 _DIMENSIONS = "xyz"
 _SIZE, _DIGITS = "8x8", 20
@@ -75,8 +76,8 @@ def network_table(size: str | None, mesh: bool, wrap: str | None, kind: str | No
 
 
 def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[str, Any]:
-    if not topologies.is_known(kind):
-        raise topologies.unknown(kind, "--topology")
+    if not aliases.is_known(kind):
+        raise aliases.unknown(kind, "--topology")
     if mesh or wrap is not None:
         option = "--mesh" if mesh else "--wrap"
         raise ConfigError(option, "given", "no --topology beside it", f"{option} is a topology by itself")
@@ -91,8 +92,8 @@ def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[st
 
 def _own_fields(kind: str) -> list[str]:
     """The fields of a topology, or those that an alias may have."""
-    if kind in topologies.ALIASES:
-        return topologies.fields_of_alias(kind)
+    if kind in aliases.ALIASES:
+        return aliases.fields_of_alias(kind)
     return [name for name in fields(kinds(tables("network")["topology"])[kind]) if name != "kind"]
 
 
@@ -286,7 +287,7 @@ def _of_topology(table: dict[str, Any], told: dict[str, Any], of_workload: set[s
             if key in told:
                 found[name] = told.pop(key)
     # From here on the table has the name of what it is.
-    table["kind"] = topologies.resolved(table["kind"], {*found, *table})
+    table["kind"] = aliases.resolved(table["kind"], {*found, *table})
     return found
 
 

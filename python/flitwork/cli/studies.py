@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from flitwork.base.errors import ConfigError
 from flitwork.cli import goal
 from flitwork.cli.mpi_bench import launcher_words, row_told
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.errors import ConfigError
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study
-from flitwork.goal import PARAMETERS
+from flitwork.running.goal import PARAMETERS
 from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
 from flitwork.studies.claims import Verdict

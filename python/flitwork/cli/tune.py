@@ -10,14 +10,14 @@ import typer
 from typer.core import TyperGroup
 
 from flitwork import tune
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.files import writable_file, write_atomically, write_csv
+from flitwork.base.libraries import pd
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Jobs, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
 from flitwork.cli.usage import Command
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.files import writable_file, write_atomically, write_csv
-from flitwork.libraries import pd
 from flitwork.tune.derive import goes_by_size
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from flitwork import renamed
+from flitwork.base.errors import did_you_mean
 from flitwork.cli.output import USAGE, note, note_json
-from flitwork.errors import did_you_mean
-from flitwork.flat import FLAT
+from flitwork.values import renamed
+from flitwork.values.flat import FLAT
 
 #: What the library behind the command line raises where a command cannot be understood.
 UsageFault: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

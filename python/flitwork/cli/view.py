@@ -27,8 +27,8 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import escape, guarded, note, print_json, say
 from flitwork.cli.progress import shown
-from flitwork.result import Result
-from flitwork.values import Record
+from flitwork.results.result import Result
+from flitwork.values.tables import Record
 from flitwork.view.page import check_place, write
 from flitwork.view.recorded import FRAMES, MOST_FRAMES, window_for, with_windows
 

@@ -5,7 +5,6 @@ A study file becomes points (``points``, ``axes``), points become plans (``jobs`
 known before (``columns``).
 """
 
-from flitwork.columns import RESULT_COLUMNS
 from flitwork.experiment.archive import Archive, HasRow, different
 from flitwork.experiment.columns import Columns
 from flitwork.experiment.execute import Execution, Status, Watcher, execute
@@ -16,6 +15,7 @@ from flitwork.experiment.store import Store
 from flitwork.experiment.study import StudyRun, default_folder, plan_study, run_study
 from flitwork.experiment.study_file import StudyFile, load_study, parse_study
 from flitwork.experiment.sweep import SweepError, run_options, run_points, sweep
+from flitwork.results.columns import RESULT_COLUMNS
 
 __all__ = [
     "RESULT_COLUMNS",

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from flitwork.columns import with_ranks
-from flitwork.errors import ResultFileError
+from flitwork.base.errors import ResultFileError
+from flitwork.base.files import write_atomically
+from flitwork.base.gate import because
+from flitwork.base.libraries import pa, pq
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.point import Point
-from flitwork.files import write_atomically
-from flitwork.gate import because
-from flitwork.libraries import pa, pq
+from flitwork.results.columns import with_ranks
 
 _KEY = "point"
 
@@ -54,7 +54,7 @@ class Archive:
 
     @classmethod
     def load(cls, path: Path) -> Archive:
-        """The archive in a file. One that cannot be read is a :class:`~flitwork.errors.ResultFileError`."""
+        """The archive in a file. One that cannot be read is a :class:`~flitwork.base.errors.ResultFileError`."""
         try:
             rows = pq.read_table(path, partitioning=None).to_pylist()
             return cls({row.pop(_KEY): row for row in rows})

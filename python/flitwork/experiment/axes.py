@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.columns import RESULT_COLUMNS
-from flitwork.errors import ConfigError, did_you_mean, unknown_key
+from flitwork.base.errors import ConfigError, did_you_mean, unknown_key
+from flitwork.base.keys import parts
 from flitwork.experiment.study_file import Axes, Experiment
-from flitwork.flat import FLAT
-from flitwork.keys import parts
-from flitwork.schema import fields, schema
+from flitwork.results.columns import RESULT_COLUMNS
+from flitwork.values.flat import FLAT
+from flitwork.values.schema import fields, schema
 
 SECTIONS = ("network", "host", "workload", "background", "run")
 #: Names that an axis cannot have, because the table has such a column already.

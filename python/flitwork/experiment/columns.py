@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flitwork.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.keys import parts
+from flitwork.base.libraries import pd
+from flitwork.base.physical import Units
 from flitwork.experiment.expression import check, evaluate, names_in
 from flitwork.experiment.study_file import Experiment, Plot, Scalar
-from flitwork.keys import parts
-from flitwork.libraries import pd
-from flitwork.physical import Units
-from flitwork.schema import is_open_loop
+from flitwork.results.columns import OF_THE_NETWORK, RESULT_COLUMNS, When
+from flitwork.values.schema import is_open_loop
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from flitwork.errors import SimulationError, StorageError
+from flitwork.base.errors import SimulationError, StorageError
 from flitwork.experiment.engines import Engine, LocalEngine, Outcome
 from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.store import Store
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 
 @dataclass

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.libraries import np, pd
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import np, pd
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

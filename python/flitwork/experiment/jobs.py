@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from flitwork import _core
-from flitwork.errors import ConfigError, SimulationError
+from flitwork.base.errors import ConfigError, SimulationError
 from flitwork.experiment.point import Point
-from flitwork.spec import Prepared, prepare
+from flitwork.planning.specification import Prepared, prepare
 
 
 @dataclass(frozen=True)

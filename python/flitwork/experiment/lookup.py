@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flitwork.columns import RESULT_COLUMNS
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.experiment.axes import check_name
 from flitwork.experiment.columns import cell
 from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment
+from flitwork.results.columns import RESULT_COLUMNS
 
 #: Stands for a result that is not known yet.
 _UNKNOWN = 1

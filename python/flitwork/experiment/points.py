@@ -9,16 +9,16 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from flitwork.errors import unknown_key
+from flitwork.base.errors import unknown_key
+from flitwork.base.files import in_folder
+from flitwork.base.keys import parts
 from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_count, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders
 from flitwork.experiment.lookup import LookedUp, Lookup, Unknown
 from flitwork.experiment.point import Point, Rows
 from flitwork.experiment.study_file import Experiment, StudyFile
-from flitwork.files import in_folder
-from flitwork.keys import parts
-from flitwork.workloads import is_silent
+from flitwork.workloads.workload import is_silent
 
 
 def count_points(study: StudyFile, quick: bool = False) -> int:

@@ -9,10 +9,10 @@ import os
 import warnings
 from pathlib import Path
 
-from flitwork import result_file
-from flitwork.errors import ResultFileError
-from flitwork.files import remove_abandoned, writable_folder
-from flitwork.result import Result
+from flitwork.base.errors import ResultFileError
+from flitwork.base.files import remove_abandoned, writable_folder
+from flitwork.results import result_file
+from flitwork.results.result import Result
 
 
 class Store:

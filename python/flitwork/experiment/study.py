@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import could_be_folder, writable_folder, write_atomically
+from flitwork.base.libraries import pd
 from flitwork.experiment.archive import Archive, HasRow
 from flitwork.experiment.engines import Engine, make_engine
 from flitwork.experiment.execute import Watcher, default_watcher, execute
@@ -17,9 +19,7 @@ from flitwork.experiment.points import check_names, expand, known_columns
 from flitwork.experiment.store import Store
 from flitwork.experiment.study_file import StudyFile
 from flitwork.experiment.table import save_failures, save_table, study_table
-from flitwork.files import could_be_folder, writable_folder, write_atomically
-from flitwork.libraries import pd
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 _SHOWN_FAILURES = 20
 #: In the folder of the results: which study file they are of.
@@ -76,7 +76,7 @@ def run_study(
 
     Points that are in ``archive`` are not simulated, except those of the experiments ``run_again``.
     """
-    from flitwork.plot.curves import check_plots_can_be_drawn, draw_plots
+    from flitwork.experiment.curves import check_plots_can_be_drawn, draw_plots
 
     if not isinstance(study, StudyFile):
         raise ConfigError("study", repr(study), "what fw.load_study returns", f"fw.run_study(fw.load_study({study!r}))")

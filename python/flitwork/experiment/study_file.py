@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from flitwork import renamed
-from flitwork.errors import ConfigError, did_you_mean, in_file
-from flitwork.keys import parts
-from flitwork.strict import Table, read_toml, validate
+from flitwork.base.errors import ConfigError, did_you_mean, in_file
+from flitwork.base.keys import parts
+from flitwork.base.strict import Table, read_toml, validate
+from flitwork.values import renamed
 
 T = TypeVar("T", bound=Table)
 Axes = dict[str, Any]

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flitwork.arguments import several
-from flitwork.errors import ConfigError, SimulationError
+from flitwork.base.arguments import several
+from flitwork.base.errors import ConfigError, SimulationError
+from flitwork.base.files import writable_folder
+from flitwork.base.libraries import np, pd
 from flitwork.experiment.axes import check_count, check_different, check_name, check_seeds
 from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, default_watcher, execute
@@ -19,11 +21,9 @@ from flitwork.experiment.point import Point
 from flitwork.experiment.store import Store
 from flitwork.experiment.study import explained
 from flitwork.experiment.table import tidy
-from flitwork.files import writable_folder
-from flitwork.libraries import np, pd
-from flitwork.result import Result
-from flitwork.spec import Network, Run, RunOptions, nest_run, simulation
-from flitwork.workloads import Spec, Workload
+from flitwork.planning.specification import Network, Run, RunOptions, nest_run, simulation
+from flitwork.results.result import Result
+from flitwork.workloads.workload import Spec, Workload
 
 
 class SweepError(SimulationError):

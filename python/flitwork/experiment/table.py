@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from flitwork.base.files import write_atomically, write_csv
+from flitwork.base.libraries import np, pa, pd, pq
 from flitwork.experiment.archive import HasRow
 from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate
 from flitwork.experiment.jobs import Failure, Job
 from flitwork.experiment.point import Point
 from flitwork.experiment.study_file import StudyFile
-from flitwork.files import write_atomically, write_csv
-from flitwork.libraries import np, pa, pd, pq
 
 
 def tidy(jobs: Sequence[Job], results: Mapping[str, HasRow]) -> pd.DataFrame:

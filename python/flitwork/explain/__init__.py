@@ -14,7 +14,7 @@ from typing import Any
 
 from flitwork.explain.explanation import Explanation
 from flitwork.explain.records import result_in, with_records
-from flitwork.result import Progress
+from flitwork.results.result import Progress
 
 __all__ = ["Explanation", "explain"]
 

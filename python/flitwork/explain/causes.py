@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from flitwork.base.libraries import np, pd
 from flitwork.explain.names import CAUSES, IN_NETWORK, Places
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Ints, Operations, Records
 from flitwork.explain.stretches import Stretch
-from flitwork.libraries import np, pd
 
 _NAMES = tuple(CAUSES)
 #: Causes that lie with the rank of the stretch.

@@ -7,10 +7,10 @@ their lengths sum to the completion time; docs/explain.md says what each counts 
 
 from __future__ import annotations
 
+from flitwork.base.libraries import np
 from flitwork.explain.packet_steps import PacketSteps
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Records
 from flitwork.explain.stretches import At, Piece, Stretch
-from flitwork.libraries import np
 
 _KINDS = list(KIND)
 

@@ -7,16 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_folder, write_csv
+from flitwork.base.libraries import pd
 from flitwork.explain import causes
 from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
 from flitwork.explain.records import Records
 from flitwork.explain.report import sentences
 from flitwork.explain.stretches import Stretch
-from flitwork.files import writable_folder, write_csv
-from flitwork.libraries import pd
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,7 +130,7 @@ class Explanation:
 
         Files that are there are replaced.
         """
-        from flitwork.files import write_atomically
+        from flitwork.base.files import write_atomically
         from flitwork.plot.style import forget, save
 
         folder = Path(folder)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from flitwork.libraries import np, pd, plt
+from flitwork.base.libraries import np, pd, plt
 from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import style
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 _PATH = "#b2182b"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from flitwork.columns import WAIT_REASONS
-from flitwork.result import Result
+from flitwork.results.columns import WAIT_REASONS
+from flitwork.results.result import Result
 
 #: Every cause: its name, and what it says of the time that it takes.
 CAUSES: Mapping[str, str] = {

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flitwork import _core
-from flitwork.errors import ConfigError, ScheduleError
+from flitwork.base.errors import ConfigError, ScheduleError
+from flitwork.base.libraries import np
 from flitwork.explain.names import CAUSE_OF_NUMBER, CAUSES
-from flitwork.libraries import np
-from flitwork.result import NEVER, Progress, Result, run_plan
-from flitwork.spec import plan_of, with_tables
+from flitwork.planning.specification import plan_of, with_tables
+from flitwork.results.result import NEVER, Progress, Result, run_plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from flitwork.base.libraries import np, plt
 from flitwork.explain.causes import covered
 from flitwork.explain.records import Ints
 from flitwork.explain.stretches import Stretch
-from flitwork.libraries import np, plt
 from flitwork.plot.style import style
 
 #: Most columns of the picture, each a stretch of time.

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from flitwork.base.libraries import np
 from flitwork.explain.records import CAUSE, KIND, NOT_YET, Operations, Packets, Records
 from flitwork.explain.rendezvous import Rendezvous
-from flitwork.libraries import np
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 NONE = -1
 _BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "poll", "late_start")}

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np, pd
 from flitwork.fit.model import Array
 from flitwork.fit.predicting import asked_rows, below_zero, beyond, numbers_of, with_times
 from flitwork.fit.result import Fit
-from flitwork.libraries import np, pd
 
 _DRAWS = 2000
 _SEED = 1

@@ -7,11 +7,11 @@ import math
 import warnings
 from collections.abc import Iterator
 
+from flitwork.base.libraries import np
 from flitwork.fit.model import Array, column
 from flitwork.fit.quantity import quantity
 from flitwork.fit.result import Fit, Parameter, Warned
 from flitwork.fit.solve import Solution
-from flitwork.libraries import np
 
 #: A test says that something is there if it would come out so by chance less often.
 _BY_CHANCE = 0.01

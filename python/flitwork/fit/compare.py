@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np, pd
 from flitwork.fit.fitting import fit_rows, rows_of
 from flitwork.fit.models import MODELS, model_named
 from flitwork.fit.result import Fit, Warned, title_of
 from flitwork.fit.solve import Errors, Method
 from flitwork.fit.table import VARIABLES, Data, conditions, parts, varying
-from flitwork.libraries import np, pd
 
 #: A difference of AICc from which a model has next to no support (Burnham and Anderson, 2002).
 NO_SUPPORT = 10.0

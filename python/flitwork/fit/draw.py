@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flitwork.base.libraries import np, pd
 from flitwork.fit.predicting import with_times
 from flitwork.fit.result import Fit
-from flitwork.libraries import np, pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

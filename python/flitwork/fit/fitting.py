@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import np, pd
 from flitwork.fit.checks import warnings_of
 from flitwork.fit.model import OPERATIONS_WITH_MESSAGES, Array, Coefficient, Model, Variant, known_messages, reciprocal
 from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, students_t, title_of
 from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
-from flitwork.libraries import np, pd
 from flitwork.measurements import Told
 
 #: What rounding may leave of a difference that is 0, as a part of its terms.

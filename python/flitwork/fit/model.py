@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from flitwork.libraries import np, pd
+from flitwork.base.libraries import np, pd
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 #: Where a model breaks, or which of its terms there are: what is tried, one after the other. Empty: nothing is tried.

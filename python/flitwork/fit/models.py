@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import np, pd
 from flitwork.fit.model import Array, Coefficient, Derived, Model, Variant, column, messages
-from flitwork.libraries import np, pd
 
 _MAKINO = "Makino and Shibusawa, communication operations of the AP1000 (1997)"
 _SLOPE = Coefficient("a", "s/B", "time per byte")

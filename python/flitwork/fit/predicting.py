@@ -7,9 +7,9 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np, pd
 from flitwork.fit.result import Fit
-from flitwork.libraries import np, pd
 from flitwork.measurements import MOST
 
 Numbers = float | Sequence[float]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flitwork.base.libraries import np, pd
 from flitwork.fit.model import Array, Model, Variant
 from flitwork.fit.models import model_named
-from flitwork.libraries import np, pd
 
 
 @dataclass(frozen=True)

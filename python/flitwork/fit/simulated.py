@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from flitwork import _core
-from flitwork.errors import ConfigError
-from flitwork.libraries import pa, pd, pq
-from flitwork.result import Result
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import pa, pd, pq
+from flitwork.results.result import Result
 
 #: Columns by which such a table is known.
 _MARKS = ("completion_cycles", "terminals", "workload")

@@ -7,8 +7,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Literal
 
+from flitwork.base.libraries import np
 from flitwork.fit.model import Array
-from flitwork.libraries import np
 
 Method = Literal["least_squares", "huber"]
 Errors = Literal["absolute", "relative"]

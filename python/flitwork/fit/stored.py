@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from flitwork import gate
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_atomically
+from flitwork.base.libraries import np, pd
+from flitwork.base.strict import Table, validate
 from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, Warned
-from flitwork.libraries import np, pd
-from flitwork.strict import Table, validate
 
 FORMAT = "flitwork fit"
 VERSION = 1

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np, pd
 from flitwork.fit.simulated import is_of_simulations, named, stored_result
 from flitwork.fit.units import converted, refuse_cells, refuse_files, refuse_name
-from flitwork.libraries import np, pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
 
 #: A table, or the name of a file with one.

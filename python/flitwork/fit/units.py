@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flitwork.errors import ConfigError
-from flitwork.libraries import np, pd
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np, pd
 from flitwork.measurements import check_numbers
 
 _TIMES = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "microseconds": 1e-6, "nanoseconds": 1e-9, "ms": 1e-3,

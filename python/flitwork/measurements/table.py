@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.formats import GENERAL, check_format
-from flitwork.libraries import pd
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.formats import GENERAL, check_format
+from flitwork.base.libraries import pd
 from flitwork.measurements.benchmarks import Told, recognised, rows
 from flitwork.measurements.text import read_text
-from flitwork.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
+from flitwork.workloads.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
 
 #: The columns: unit and meaning.
 COLUMNS: Mapping[str, str] = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flitwork import gate
-from flitwork.errors import ConfigError
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError
 
 _WORD = re.compile(r"[^\s#]+")
 

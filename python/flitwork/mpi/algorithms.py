@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from flitwork import _core, renamed
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork import _core
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.mpi.steps import Steps, steps_of
 from flitwork.mpi.wire import Wire
+from flitwork.values import renamed
 
 _ALWAYS = 2**62
 

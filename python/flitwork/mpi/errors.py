@@ -8,7 +8,7 @@ from functools import total_ordering
 from types import TracebackType
 from typing import Any
 
-from flitwork.errors import FlitworkError, ScheduleError, SimulationError
+from flitwork.base.errors import FlitworkError, ScheduleError, SimulationError
 
 _CLASSES = """
 SUCCESS BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN PENDING

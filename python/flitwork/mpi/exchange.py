@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from flitwork import _core
-from flitwork.errors import ConfigError
-from flitwork.schedule_file import ANY, KINDS
+from flitwork.base.errors import ConfigError
+from flitwork.workloads.schedule_file import ANY, KINDS
 
 #: A message: from which rank, to which, in which step.
 Message = tuple[int, int, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import FrameType
 
-from flitwork.errors import ScheduleError, SimulationError
+from flitwork.base.errors import ScheduleError, SimulationError
 from flitwork.mpi.errors import ProgramDeadlock, ProgramError, ProgramUnfinished, UnmatchedMessages
 from flitwork.mpi.world import Fiber, Operation, Place, Process, World, user_frame
 

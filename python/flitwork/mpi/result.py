@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.libraries import pd
+from flitwork.base.libraries import pd
 from flitwork.mpi.world import World
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flitwork.arguments import whole
-from flitwork.errors import ConfigError
+from flitwork.base.arguments import whole
+from flitwork.base.errors import ConfigError
 from flitwork.mpi import algorithms as collective_algorithms
 from flitwork.mpi.comm import COMM_WORLD
 from flitwork.mpi.exits import exits_of_ranks
@@ -24,13 +24,13 @@ from flitwork.mpi.script import Script
 from flitwork.mpi.software import Software
 from flitwork.mpi.timing import process_type, slept_by_ranks
 from flitwork.mpi.world import Process, World
-from flitwork.network import Network, check_network, nest_run
-from flitwork.networks import Torus
-from flitwork.result import Progress
-from flitwork.simulation import Simulation
-from flitwork.spec import Host, Run
-from flitwork.values import Units
-from flitwork.workloads import programs
+from flitwork.networks.constructors import Torus
+from flitwork.networks.network import Network, check_network, nest_run
+from flitwork.planning.specification import Host, Run
+from flitwork.results.result import Progress
+from flitwork.running.simulation import Simulation
+from flitwork.values.tables import Units
+from flitwork.workloads.workload import programs
 
 #: Of a network that does not say: 16 bytes a flit and 1 ns a cycle, so channels of 16 GB/s.
 DEFAULT_FLIT_BYTES, DEFAULT_CYCLE_NS = 16, 1.0

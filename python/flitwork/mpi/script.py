@@ -7,7 +7,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.mpi.errors import Abort
 from flitwork.mpi.modules import Modules
 from flitwork.mpi.own import call_at_exit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flitwork.mpi.world import Fiber, Operation
-from flitwork.simulation import Simulation
+from flitwork.running.simulation import Simulation
 
 
 class Software:

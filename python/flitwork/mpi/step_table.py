@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from flitwork import _core
-from flitwork.arguments import whole
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.files import write_atomically
-from flitwork.goal import Goal
+from flitwork.base.arguments import whole
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.files import write_atomically
 from flitwork.mpi.exchange import aligned
-from flitwork.network import Network, check_network
-from flitwork.schedule import Schedule
-from flitwork.spec import plan_of, simulation
+from flitwork.networks.network import Network, check_network
+from flitwork.planning.specification import plan_of, simulation
+from flitwork.running.goal import Goal
+from flitwork.workloads.schedule import Schedule
 
 _HEAD = "flitwork-mpi-steps 1"
 _COLUMNS = "# rank step to from waits send-blocks receive-blocks"

@@ -9,10 +9,10 @@ from threading import get_ident
 from time import thread_time_ns
 from typing import Any, SupportsIndex
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.mpi.replaced import replaced, running_rank
 from flitwork.mpi.world import CORE, Fiber, Message, Operation, Place, Process, World, me
-from flitwork.simulation import Kind
+from flitwork.running.simulation import Kind
 
 KINDS = ("zero", "measured")
 

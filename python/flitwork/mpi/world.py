@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from flitwork.errors import DeadlockError, ScheduleError, SimulationError
+from flitwork.base.errors import DeadlockError, ScheduleError, SimulationError
 from flitwork.mpi.errors import Abort, Exited, ProgramError, UnmatchedMessages
-from flitwork.result import Progress
-from flitwork.simulation import Answer, Completed, Kind, Simulation, Told
+from flitwork.results.result import Progress
+from flitwork.running.simulation import Answer, Completed, Kind, Simulation, Told
 
 if TYPE_CHECKING:
     from flitwork.mpi.software import Software

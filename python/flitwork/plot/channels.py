@@ -13,12 +13,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from flitwork.arguments import whole
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically
+from flitwork.base.arguments import whole
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_atomically
 from flitwork.plot.layout import Layout, colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
-from flitwork.result import Progress, Result
+from flitwork.results.result import Progress, Result
 
 _LABEL = "utilisation [flits/cycle]"
 #: Ends of the scale of loads: the first that no load exceeds.

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from flitwork.errors import ConfigError
-from flitwork.files import writable_folder
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import writable_folder
+from flitwork.planning.specification import plan_of
 from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.layout import layout
 from flitwork.plot.phases import phases_of
 from flitwork.plot.style import forget, save
 from flitwork.plot.timeline import timeline
-from flitwork.result import Progress, Result, run_plan
-from flitwork.spec import plan_of
-from flitwork.workloads import Spec
+from flitwork.results.result import Progress, Result, run_plan
+from flitwork.workloads.workload import Spec
 
 #: Shows how far a piece of work of so many cycles is, which tells it.
 Shown = Callable[..., AbstractContextManager[Progress | None]]

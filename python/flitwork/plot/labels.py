@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from flitwork.columns import RESULT_COLUMNS
-from flitwork.schema import fields, schema
+from flitwork.results.columns import RESULT_COLUMNS
+from flitwork.values.schema import fields, schema
 
 #: Units by the end of a column's name; the first that fits. Columns of a result say their unit themselves.
 _UNITS = {

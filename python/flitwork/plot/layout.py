@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from flitwork import _core
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.plot.style import IDLE, LOAD_MAP
 
 #: Share of the distance between two routers that the two directions of a cable may be wide.

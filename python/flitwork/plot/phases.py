@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from flitwork import _core
-from flitwork.arguments import several, whole
-from flitwork.bound import plan
-from flitwork.errors import ConfigError
+from flitwork.base.arguments import several, whole
+from flitwork.base.errors import ConfigError
+from flitwork.planning.bound import plan
+from flitwork.planning.specification import Host, Network
 from flitwork.plot.layout import Layout, draw_channels, layout
 from flitwork.plot.style import style
-from flitwork.spec import Host, Network
-from flitwork.workloads import Workload
+from flitwork.workloads.workload import Workload
 
 _ACCENT = "#D55E00"
 

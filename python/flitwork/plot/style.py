@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 from pandas import DataFrame
 
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically, write_csv
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_atomically, write_csv
 from flitwork.plot.drawn import drawn_numbers
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from flitwork.arguments import several, whole
-from flitwork.errors import ConfigError
+from flitwork.base.arguments import several, whole
+from flitwork.base.errors import ConfigError
 from flitwork.plot.style import LOAD_MAP, style
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 _MAX_TERMINALS = 64
 

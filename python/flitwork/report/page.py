@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from flitwork import __version__
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_atomically
 from flitwork.report.section import Section, Shown
 from flitwork.studies.words import (
     SCORE_HEADERS,
@@ -34,7 +34,7 @@ _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 def write(path: str | Path, sections: Sequence[Section], title: str = "flitwork report") -> Path:
     """Writes a report, at once or not at all, and gives its path. A file that is there is replaced.
 
-    The file needs no other and no network. A report without sections is a :class:`~flitwork.errors.ConfigError`.
+    The file needs no other and no network. A report without sections is a :class:`~flitwork.base.errors.ConfigError`.
     """
     if not sections:
         raise ConfigError("report", "no results", "at least one study or result", "flitwork reproduce or run first")

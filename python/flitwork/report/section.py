@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from flitwork import __version__
+from flitwork.base.libraries import pd
 from flitwork.experiment.study import StudyRun
-from flitwork.libraries import pd
 from flitwork.plot.gallery import draw_result
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.studies.claims import Claim
 from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import Reproduction

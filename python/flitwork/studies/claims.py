@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import pd
+from flitwork.base.statistics import half_width_95
+from flitwork.base.strict import Table, read_toml, validate
 from flitwork.experiment.columns import Columns, check_where
 from flitwork.experiment.study_file import Scalar
-from flitwork.libraries import pd
-from flitwork.statistics import half_width_95
-from flitwork.strict import Table, read_toml, validate
 from flitwork.studies.rows import rows
 
 Expected = Literal["reproduced", "not reproduced", "differs", "undecided", "not run"]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.strict import Table, read_toml, validate
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.strict import Table, read_toml, validate
 from flitwork.studies.claims import Claim
 
 _PLACE = re.compile(r"\{([^{}:]+)(?::(paper|verdict|percent|paper percent))?\}")
@@ -33,7 +33,7 @@ class Front(Table):
     def told(self, claims: Sequence[Claim]) -> list[str]:
         """The sentences, with the values of these claims in their places.
 
-        A place that no claim has is a :class:`~flitwork.errors.ConfigError`.
+        A place that no claim has is a :class:`~flitwork.base.errors.ConfigError`.
         """
         by_id = {claim.id: claim for claim in claims}
         sentences = []

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from flitwork.libraries import pd
+from flitwork.base.libraries import pd
 from flitwork.studies.claims import Claim
 from flitwork.studies.reproduce import Reproduction, Simulated, claims_of, figures_of
 

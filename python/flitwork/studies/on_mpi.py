@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flitwork.libraries import pd
+from flitwork.base.libraries import pd
 from flitwork.studies.claims import Claim
 
 #: Is told of a row that was measured, its number and how many there are in all.

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from flitwork.errors import ConfigError, ResultFileError, did_you_mean
+from flitwork.base.errors import ConfigError, ResultFileError, did_you_mean
+from flitwork.base.libraries import pa, pd
 from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
-from flitwork.libraries import pa, pd
 from flitwork.studies.claims import Claim, check_measures, judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.on_mpi import OnMpi, RowTold
@@ -136,10 +136,10 @@ def reproduce(
     :func:`flitwork.run_study`.
 
     With ``published_results`` only what the study's published results lack is simulated. A study without any is a
-    :class:`~flitwork.errors.ConfigError`.
+    :class:`~flitwork.base.errors.ConfigError`.
 
     With ``mpi``, what starts ranks of an MPI program (``["mpirun", "-n", "8"]``), the study is measured on that machine
-    as well, each row of which ``told`` learns; a study that cannot be is a :class:`~flitwork.errors.ConfigError`.
+    as well, each row of which ``told`` learns; a study that cannot be is a :class:`~flitwork.base.errors.ConfigError`.
     """
     study = find(name)
     folder = Path(out) if out else default_results(study.name, quick)

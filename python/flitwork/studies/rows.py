@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flitwork.libraries import pd
+from flitwork.base.libraries import pd
 
 
 def rows(table: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:

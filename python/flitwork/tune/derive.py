@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from flitwork.errors import ConfigError
-from flitwork.libraries import pd
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import pd
 from flitwork.tune.evidence import Cell, Evidence, Point
 from flitwork.tune.names import Translate, ours, translation
 from flitwork.tune.rule import LIBRARY, OPERATIONS, Choice, Rule, Span, merged

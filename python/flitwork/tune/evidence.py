@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.tune.rule import Span
 
 

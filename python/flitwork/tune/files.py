@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.formats import check_format
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.formats import check_format
 from flitwork.measurements.text import all_words, read_text
 from flitwork.tune import flitwork_file, mpich_file, openmpi6_file, openmpi_file
 from flitwork.tune.names import TARGETS

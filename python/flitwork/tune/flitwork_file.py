@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flitwork.errors import did_you_mean
+from flitwork.base.errors import did_you_mean
 from flitwork.measurements.text import Place, Word
 from flitwork.mpi.native.settings import options_of
-from flitwork.table_file import short
 from flitwork.tune.names import LIMITS, ours
 from flitwork.tune.rule import (
     EXTRAPOLATED,
@@ -25,6 +24,7 @@ from flitwork.tune.rule import (
     row,
     whole_number,
 )
+from flitwork.workloads.table_file import short
 
 #: The keys that say which calls a rule is for, and the least number each takes.
 _SPANS = {"ranks": 1, "per_server": 1, "bytes": 0}

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.libraries import pd
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import pd
+from flitwork.base.statistics import median_interval_95
 from flitwork.mpi.native import build
-from flitwork.statistics import median_interval_95
 from flitwork.tune.session import BenchError, Job, Session
 from flitwork.tune.setting import NotTaken, Setting, check_taken, family_of
 from flitwork.tune.store import Stored

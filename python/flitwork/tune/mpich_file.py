@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flitwork import gate
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.tune.names import MPICH
 from flitwork.tune.openmpi_file import Step, one_per_server, segments, without_gaps
 from flitwork.tune.places import Located, located

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flitwork import _core
-from flitwork.candidates import OPERATION
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.mpi.native.settings import options_of
+from flitwork.questions.candidates import OPERATION
 from flitwork.tune.rule import LIBRARY, MOST_RANKS, Choice
 
 #: What rules can be written for.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.errors import did_you_mean
+from flitwork.base.errors import did_you_mean
 from flitwork.tune.names import OPENMPI, REQUESTS
 from flitwork.tune.openmpi_file import COLLECTIVES, in_sums, segments, vector_bytes
 from flitwork.tune.places import Located, Path, located

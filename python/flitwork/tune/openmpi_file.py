@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.measurements.text import Place, Word, all_words
-from flitwork.table_file import short
 from flitwork.tune.names import OPENMPI, REQUESTS
 from flitwork.tune.rule import (
     EXTRAPOLATED,
@@ -30,6 +29,7 @@ from flitwork.tune.rule import (
     row,
     whole_number,
 )
+from flitwork.workloads.table_file import short
 
 #: The collectives by their numbers.
 COLLECTIVES = (

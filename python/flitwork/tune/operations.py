@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flitwork.errors import SimulationError
-from flitwork.libraries import pd
+from flitwork.base.errors import SimulationError
+from flitwork.base.libraries import pd
 from flitwork.mpi.native import build
 from flitwork.tune.measuring import Told
 from flitwork.tune.session import BenchError, Job, Session

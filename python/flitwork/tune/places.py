@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork import gate
-from flitwork.errors import ConfigError
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError
 from flitwork.measurements.text import Place
 
 _TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 
 #: The operations that rules are written for, by their names in MPI.
 OPERATIONS = ("alltoall", "alltoallv", "alltoallw")

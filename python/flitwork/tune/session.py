@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO
 
-from flitwork.errors import SimulationError
+from flitwork.base.errors import SimulationError
 from flitwork.mpi.native.launched import Launched
 
 _END_SECONDS = 5.0

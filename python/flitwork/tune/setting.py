@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flitwork.candidates import TRIED
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.mpi.native.settings import options_of
+from flitwork.questions.candidates import TRIED
 from flitwork.tune.names import MPICH, OPENMPI, check_parameters, ours
 from flitwork.tune.rule import LIBRARY, Choice
 from flitwork.tune.session import BenchError, Session

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flitwork import _core
-from flitwork.candidates import OPERATION
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import pd
 from flitwork.experiment import Watcher
-from flitwork.libraries import pd
 from flitwork.measurements import COLUMNS
-from flitwork.pick import Contest
-from flitwork.spec import Host, Network, Run, RunOptions
+from flitwork.planning.specification import Host, Network, Run, RunOptions
+from flitwork.questions.candidates import OPERATION
+from flitwork.questions.pick import Contest
 from flitwork.tune.rule import OPERATIONS, Choice
 
 #: Bytes that say how long a block is.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError
-from flitwork.files import write_atomically, write_csv
-from flitwork.libraries import pd
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_atomically, write_csv
+from flitwork.base.libraries import pd
 from flitwork.measurements import COLUMNS
 from flitwork.tune.table import read_measurements
 

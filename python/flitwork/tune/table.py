@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flitwork.errors import ConfigError, did_you_mean
-from flitwork.libraries import pd
+from flitwork.base.errors import ConfigError, did_you_mean
+from flitwork.base.libraries import pd
 from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
-from flitwork.table_file import shown_cell
 from flitwork.tune.names import check_parameters, named
 from flitwork.tune.openmpi_file import COLLECTIVES
 from flitwork.tune.rule import MOST_RANKS, OPERATIONS, Choice
+from flitwork.workloads.table_file import shown_cell
 
 _NUMBERS = ("bytes", "ranks", "ranks_per_server", "seconds", "low", "high", "repetitions")
 _LEAST = {"bytes": 0, "ranks": 1, "ranks_per_server": 1, "repetitions": 0}

@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flitwork.arguments import whole
+from flitwork.base.arguments import whole
 from flitwork.explain.records import result_in
-from flitwork.result import Progress
+from flitwork.results.result import Progress
 from flitwork.view.recorded import MOST_FRAMES, with_windows
 
 __all__ = ["view"]

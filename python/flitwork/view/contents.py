@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib
 
+from flitwork.base.libraries import np
 from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
 from flitwork.explain.records import Records
-from flitwork.libraries import np
 from flitwork.plot.style import LOAD_MAP
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.view.levels import levels, round_end
 from flitwork.view.place import Place, place
 from flitwork.view.series import Series

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import networkx as nx
 
-from flitwork.libraries import np
+from flitwork.base.libraries import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

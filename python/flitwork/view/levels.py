@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flitwork.libraries import np
+from flitwork.base.libraries import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

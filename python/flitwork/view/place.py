@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flitwork import _core
-from flitwork.libraries import np
+from flitwork.base.libraries import np
 from flitwork.view.graph import graph_places
 
 if TYPE_CHECKING:

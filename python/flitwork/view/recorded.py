@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.explain.records import simulated_again
-from flitwork.result import Progress, Result
+from flitwork.results.result import Progress, Result
 
 #: How many windows of time a run is divided into where nobody says.
 FRAMES = 1000

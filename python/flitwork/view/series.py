@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from flitwork.columns import WAIT_REASONS
+from flitwork.base.libraries import np
 from flitwork.explain.causes import activity, covered, ready_cycles
 from flitwork.explain.records import NOT_YET, Records, went_by
-from flitwork.libraries import np
-from flitwork.result import NEVER, Result
+from flitwork.results.columns import WAIT_REASONS
+from flitwork.results.result import NEVER, Result
 from flitwork.view.place import Place
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.experiment.engines.engine import HOW_TO_START, Engine, Outcome
 from flitwork.experiment.engines.local import LocalEngine, available_cores
 

@@ -14,15 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flitwork import errors, gate
 from flitwork._core import __version__
-from flitwork.bound import Bound
-from flitwork.errors import ConfigError, SimulationError
+from flitwork.base import errors, gate
+from flitwork.base.errors import ConfigError, SimulationError
+from flitwork.base.physical import Units
 from flitwork.experiment.engines.engine import HOW_TO_START, TICK_SECONDS, Engine, Outcome, Outcomes
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.store import Store
-from flitwork.physical import Units
-from flitwork.result import Result
+from flitwork.planning.bound import Bound
+from flitwork.results.result import Result
 
 if TYPE_CHECKING:
     from distributed import Client, Future

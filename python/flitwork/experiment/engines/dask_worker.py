@@ -9,8 +9,8 @@ from typing import Any
 from distributed import Reschedule, get_worker
 
 from flitwork._core import Plan, Table, __version__
-from flitwork.errors import ConfigError, SimulationError
-from flitwork.result import run_plan
+from flitwork.base.errors import ConfigError, SimulationError
+from flitwork.results.result import run_plan
 
 #: Where workers report how far they are: messages ``{"key": ..., "share": ...}``.
 TOPIC = "flitwork-progress"

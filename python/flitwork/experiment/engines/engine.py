@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from flitwork.errors import SimulationError
+from flitwork.base.errors import SimulationError
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.store import Store
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 #: How often an engine gives a sign of life while it waits for an outcome.
 TICK_SECONDS = 0.1

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from flitwork.errors import ConfigError, SimulationError
+from flitwork.base.errors import ConfigError, SimulationError
+from flitwork.base.memory import usable_bytes
 from flitwork.experiment.engines.engine import TICK_SECONDS, Engine, Outcome, Outcomes
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.store import Store
-from flitwork.memory import usable_bytes
-from flitwork.result import Result, run_plan
+from flitwork.results.result import Result, run_plan
 
 
 class LocalEngine(Engine):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flitwork import _core
-from flitwork.errors import ConfigError, SimulationError, StorageError
+from flitwork.base.errors import ConfigError, SimulationError, StorageError
 from flitwork.mpi.native.launcher import compiler_of
 
 _STEPS = "libflitwork_steps.a"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from flitwork.errors import FlitworkError
+from flitwork.base.errors import FlitworkError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.launched import Launched
 from flitwork.mpi.native.launcher import Launcher, family_of

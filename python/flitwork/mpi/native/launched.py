@@ -20,7 +20,7 @@ from typing import IO
 
 import psutil
 
-from flitwork.signals import signals_raise
+from flitwork.base.signals import signals_raise
 
 MARK = "FLITWORK_MPI_JOB"
 #: How long a launcher may take after Ctrl-C, after SIGTERM and after SIGKILL, and ranks that outlive it after each.

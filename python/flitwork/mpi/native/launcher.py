@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 
 _SECONDS = 60.0
 _NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun)(.*)")

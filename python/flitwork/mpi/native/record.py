@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.mpi.native.build import built
 from flitwork.mpi.native.launched import Launched
 from flitwork.mpi.native.launcher import Launcher

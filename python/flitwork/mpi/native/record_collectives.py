@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from flitwork.errors import ConfigError
+from flitwork.base.errors import ConfigError
 from flitwork.mpi.algorithms import pick
 from flitwork.mpi.native.record_trace import FLAGS, KINDS, NAMES, Trace
 from flitwork.mpi.steps import Steps

@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from flitwork.goal import Goal
 from flitwork.mpi.algorithms import checked
 from flitwork.mpi.native.record_collectives import CALC, RECV, SEND, Collectives, Done
 from flitwork.mpi.native.record_match import Messages, Numbers, matched
 from flitwork.mpi.native.record_trace import FLAGS, KINDS, Trace
 from flitwork.mpi.native.record_windows import with_windows
+from flitwork.running.goal import Goal
 
 #: A node of GOAL in binary.
 _NODE = np.dtype(

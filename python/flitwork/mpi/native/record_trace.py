@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flitwork import gate
-from flitwork.errors import ConfigError
+from flitwork.base import gate
+from flitwork.base.errors import ConfigError
 
 FORMAT = 2
 #: A record, as mpi/record/record.h declares it.

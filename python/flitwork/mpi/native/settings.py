@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from flitwork import _core
-from flitwork.errors import ConfigError, did_you_mean
+from flitwork.base.errors import ConfigError, did_you_mean
 
 LIBRARY, TABLE, ALL_TO_ALL = "library", "table:", "all_to_all"
 #: Bytes of the longest name of a file that the library keeps.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flitwork.statistics import half_width_95
+from flitwork.base.statistics import half_width_95
 
 CURVE = ["topology", "routing", "traffic", "packet_flits"]
 POINT = [*CURVE, "offered_load"]

@@ -11,10 +11,10 @@ import pandas as pd
 from flitwork.booksim.config_file import parse, read_config
 from flitwork.booksim.mapping import network as booksim_spec
 from flitwork.booksim.settings import Settings
-from flitwork.result import Result
-from flitwork.simulation import simulate
-from flitwork.spec import Network, NetworkOptions
-from flitwork.workloads import Spec, uniform
+from flitwork.planning.specification import Network, NetworkOptions
+from flitwork.results.result import Result
+from flitwork.running.simulation import simulate
+from flitwork.workloads.workload import Spec, uniform
 
 
 def booksim_network(topology: str, setting: str = "") -> Spec:

@@ -20,8 +20,8 @@ from typing import Any
 
 import pandas as pd
 
-from flitwork.errors import ConfigError
-from flitwork.files import write_csv
+from flitwork.base.errors import ConfigError
+from flitwork.base.files import write_csv
 from flitwork.mpi.native.launcher import ranks_told
 from flitwork.studies.claims import Claim, judged, load_claims
 from flitwork.studies.makino_1997_ap1000.claims_on_mpi import Series, claims, measured_gains

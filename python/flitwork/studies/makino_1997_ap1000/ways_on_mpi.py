@@ -10,7 +10,7 @@ from flitwork.experiment import load_study
 from flitwork.experiment.axes import axes_of
 from flitwork.mpi.native import build
 from flitwork.mpi.step_table import step_table
-from flitwork.networks import Torus
+from flitwork.networks.constructors import Torus
 from flitwork.studies.makino_1997_ap1000.measures import ABSOLUTE, BUS, RELATIVE
 from flitwork.tune.operations import Measurement, Way
 

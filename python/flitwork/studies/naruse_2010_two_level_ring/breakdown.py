@@ -15,9 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork import mpi
-from flitwork.files import write_csv
+from flitwork.base.files import write_csv
 from flitwork.mpi import MPI
-from flitwork.network import Network
+from flitwork.networks.network import Network
 from flitwork.plot.style import COLOURS
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, bandwidth, specification

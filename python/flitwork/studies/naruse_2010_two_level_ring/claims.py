@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flitwork.hol import hol_model
+from flitwork.questions.head_of_line import hol_model
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring import breakdown, choice, npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.measures import (

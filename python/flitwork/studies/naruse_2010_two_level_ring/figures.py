@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from flitwork.hol import hol_model
 from flitwork.plot.style import COLOURS, MARKERS, save, style
+from flitwork.questions.head_of_line import hol_model
 from flitwork.studies.naruse_2010_two_level_ring import breakdown, choice, npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import (

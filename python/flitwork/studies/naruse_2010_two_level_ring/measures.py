@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from flitwork.base.statistics import half_width_95
 from flitwork.experiment import expand, load_study
-from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 
 RING, TWO_LEVEL, AGGREGATION = "pairwise_shift", "two_level_ring", "aggregation"

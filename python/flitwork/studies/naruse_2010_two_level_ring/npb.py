@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from flitwork.base.statistics import half_width_95
 from flitwork.plot.style import COLOURS
-from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import (

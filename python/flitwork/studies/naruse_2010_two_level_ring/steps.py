@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.studies.naruse_2010_two_level_ring.measures import tidy
 
 

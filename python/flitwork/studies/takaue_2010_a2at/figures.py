@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from flitwork.base.statistics import error_bars
 from flitwork.plot.drawn import tell
 from flitwork.plot.style import COLOURS, MARKERS, save, style
-from flitwork.statistics import error_bars
 from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, below, from_zero, line, sizes, whiskers
 from flitwork.studies.takaue_2010_a2at.four_controllers import stalls, ways
 from flitwork.studies.takaue_2010_a2at.measures import SENSITIVITY, by_buffer, over_n, rows, sensitivity

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS, MORE_COLOURS
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.studies.takaue_2010_a2at.drawing import SYNC_NAMES, sizes
 from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, BEST_WAY_16, over_n, rows
 

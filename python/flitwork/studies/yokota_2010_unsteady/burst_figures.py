@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from flitwork.statistics import half_width_95
+from flitwork.base.statistics import half_width_95
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.drawing import COLOURS, line, of_all_patterns, panels, size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from flitwork.base.statistics import half_width_95
 from flitwork.plot.drawn import tell
-from flitwork.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.drawing import line, titled

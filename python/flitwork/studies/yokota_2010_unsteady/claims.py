@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from flitwork.statistics import half_width_95
+from flitwork.base.statistics import half_width_95
 from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady import calibrator, jam, measures, prediction, windows
 from flitwork.studies.yokota_2010_unsteady.measures import (

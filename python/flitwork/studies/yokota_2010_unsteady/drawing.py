@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from flitwork.base.statistics import half_width_95
 from flitwork.plot.style import COLOURS as _COLOURS
 from flitwork.plot.style import MARKERS as _MARKERS
-from flitwork.statistics import half_width_95
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.measures import ALGORITHMS, PATTERNS, rows
 from flitwork.studies.yokota_2010_unsteady.readings import COLUMN

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from flitwork.explain import Explanation, explain
+from flitwork.planning.specification import plan_of
 from flitwork.plot.drawn import tell
 from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import COLOURS
-from flitwork.result import Result
-from flitwork.spec import plan_of
+from flitwork.results.result import Result
 from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady.drawing import size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import PATTERNS, over_seeds, rows

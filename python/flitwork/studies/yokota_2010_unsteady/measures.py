@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from flitwork import _core, indices
-from flitwork.bound import Bound
-from flitwork.spec import Torus, simulation, to_json
+from flitwork import _core
+from flitwork.planning.bound import Bound
+from flitwork.planning.specification import Torus, simulation, to_json
+from flitwork.questions import indices
 from flitwork.studies.rows import rows as select
-from flitwork.workloads import traffic
+from flitwork.workloads.workload import traffic
 
 ALGORITHMS = ("do", "dp", "df", "cl")
 ADAPTIVE = ALGORITHMS[1:]

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from flitwork import _core
+from flitwork.planning.specification import Torus, simulation, to_json
 from flitwork.plot.drawn import tell
 from flitwork.plot.style import COLOURS
-from flitwork.spec import Torus, simulation, to_json
 from flitwork.studies.yokota_2010_unsteady.measures import PATTERNS
-from flitwork.workloads import traffic
+from flitwork.workloads.workload import traffic
 
 _SHOWN = ("transpose", "shuffle", "bit_complement", "bit_reverse", "bit_rotation")
 #: East, west, north, south: one step through each port.

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from flitwork.indices import COARSEST_STEP
-from flitwork.statistics import half_width_95
+from flitwork.base.statistics import half_width_95
+from flitwork.questions.indices import COARSEST_STEP
 from flitwork.studies.claims import Claim
 from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.measures import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flitwork.result import Result
+from flitwork.results.result import Result
 from flitwork.studies.yokota_2010_unsteady.measures import BySeed, rows, steady
 
 _COLUMN = "slowest_quarter_share"

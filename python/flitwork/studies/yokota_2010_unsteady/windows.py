@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from flitwork.result import Result
+from flitwork.results.result import Result
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 

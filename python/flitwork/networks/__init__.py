@@ -1,0 +1,1 @@
+"""Networks: a constructor for each topology, and the machines that papers describe."""

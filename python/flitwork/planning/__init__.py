@@ -1,0 +1,1 @@
+"""What is known before anything runs: the specification of a simulation, its bounds, its checks, its pauses."""

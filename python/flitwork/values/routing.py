@@ -1,0 +1,235 @@
+"""The kinds of ``network.routing``, each a value: Which route packets take.
+
+Written by tools/python_values.py from the schema of the simulator. Do not edit: change the comments of the fields in
+crates/flitwork/src and run the tool again.
+"""
+
+# fmt: off
+# ruff: noqa: B008, E501, F401, RUF100
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from flitwork.values.value import Value, default, value
+
+__all__ = [
+    "AdaptiveUp",
+    "CrossLine",
+    "DModK",
+    "DimensionOrder",
+    "DragonflyMinimal",
+    "Duato",
+    "DuatoMisrouting",
+    "HopClasses",
+    "MinAdapt",
+    "O1Turn",
+    "RandomUp",
+    "Romm",
+    "Routing",
+    "SModK",
+    "ShortestPath",
+    "StructuredPool",
+    "Valiant",
+]
+
+
+class Routing(Value):
+    """Which route packets take. Each kind is a class of this module."""
+
+    TABLES = ("network.routing",)
+
+
+@value
+class DimensionOrder(Routing):
+    """Finish one dimension before the next, always along a shortest route.
+
+    * ``classes``: How virtual channels are divided where a dimension wraps. Default: entered.
+    * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length. Default: parity.
+    """
+
+    KIND = "dimension_order"
+    classes: Literal["entered", "crossed", "at_dateline"] = default("entered")
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class Duato(Routing):
+    """Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
+
+    * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    * ``selection``: Which of several ports a packet asks for. Default: most_credits.
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "duato"
+    order: Sequence[int] = default(())
+    selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class DuatoMisrouting(Routing):
+    """Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the
+    destination.
+
+    * ``misroutes``: Hops away from its destination that a packet may make, 1 to 255. Default: 4.
+    * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    * ``patience_cycles``: Cycles that a packet waits before it makes one [cycles]. Default: 1.
+    * ``patience_ns``: ``patience_cycles`` in ns; or text with a unit.
+    * ``selection``: Which of several ports a packet asks for; not all. Default: most_credits.
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "duato_misrouting"
+    misroutes: int = default(4)
+    order: Sequence[int] = default(())
+    patience_cycles: int = default(1)
+    patience_ns: float | str | Sequence[float | str] = default(None)
+    selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class CrossLine(Routing):
+    """Cross-Line: minimal adaptive, by the queues along the row and the column.
+
+    * ``information``: What a router knows: cross, local, none. Default: cross.
+    * ``news_delay_cycles``: Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+    * ``news_delay_ns``: ``news_delay_cycles`` in ns; or text with a unit.
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "cross_line"
+    information: Literal["cross", "local", "none"] = default("cross")
+    news_delay_cycles: int = default(1)
+    news_delay_ns: float | str | Sequence[float | str] = default(None)
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class Valiant(Routing):
+    """Valiant's routing: dimension order to a random router, and on from there.
+
+    * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "valiant"
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class Romm(Routing):
+    """ROMM: dimension order to a random router on a shortest route, and on from there.
+
+    * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "romm"
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class MinAdapt(Routing):
+    """Minimal adaptive, with an escape network of dimension order that is not left again.
+
+    * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
+    * ``selection``: Which of several ports a packet asks for. Default: all.
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "min_adapt"
+    order: Sequence[int] = default(())
+    selection: Literal["most_credits", "random", "round_robin", "all"] = default("all")
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class O1Turn(Routing):
+    """O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
+
+    * ``order``: Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    """
+
+    KIND = "o1turn"
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+
+
+@value
+class StructuredPool(Routing):
+    """Dimension order with a structured buffer pool: a set of virtual channels for each channel walked; in both
+    directions, or in one.
+
+    * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
+    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``ways``: In which directions packets walk rings. Default: shortest.
+    """
+
+    KIND = "structured_pool"
+    order: Sequence[int] = default(())
+    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    ways: Literal["shortest", "plus"] = default("shortest")
+
+
+@value
+class ShortestPath(Routing):
+    """On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
+    grid nor a tree."""
+
+    KIND = "shortest_path"
+
+
+@value
+class HopClasses(Routing):
+    """On any network: the same path, with a set of virtual channels for each channel walked. The default where
+    shortest_path can deadlock."""
+
+    KIND = "hop_classes"
+
+
+@value
+class DragonflyMinimal(Routing):
+    """On a dragonfly: by one global channel at most. The default of dragonflies."""
+
+    KIND = "dragonfly_minimal"
+
+
+@value
+class DModK(Routing):
+    """On a fat tree: up by the destination's number, down on the one path that there is. The default of trees."""
+
+    KIND = "d_mod_k"
+
+
+@value
+class SModK(Routing):
+    """On a fat tree: up by the source's number, down on the one path that there is."""
+
+    KIND = "s_mod_k"
+
+
+@value
+class RandomUp(Routing):
+    """On a fat tree: up by random ports to a nearest common ancestor, then down."""
+
+    KIND = "random_up"
+
+
+@value
+class AdaptiveUp(Routing):
+    """On a fat tree: up by the least loaded ports to a nearest common ancestor, then down.
+
+    * ``candidates``: Up ports that are compared, drawn at random for each packet and router, the same one perhaps
+      twice: 1 to 64. Default (0): all of them.
+    """
+
+    KIND = "adaptive_up"
+    candidates: int = default(0)
