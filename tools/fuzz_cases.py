@@ -159,7 +159,7 @@ def measured() -> pd.DataFrame:
 
 def trace_of_a_program() -> dict[str, bytes]:
     """A recorded program of two ranks: rank 0 sends to rank 1."""
-    from flitwork.mpi.native.record_trace import EVENT, FORMAT, KINDS
+    from flitwork_mpi.native.record_trace import EVENT, FORMAT, KINDS
 
     files = {}
     for rank in range(2):

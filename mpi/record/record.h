@@ -21,7 +21,7 @@
 
 #define FORMAT 2
 
-/* What a record is. python/flitwork/mpi/native/record_trace.py has the same numbers; a test compares. */
+/* What a record is. python/flitwork_mpi/native/record_trace.py has the same numbers; a test compares. */
 enum kind {
   NOTHING = 0, /* the end of a file that was cut short */
   START = 1,   /* peer: rank; tag: number of ranks; bytes: FORMAT */

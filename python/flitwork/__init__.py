@@ -47,14 +47,14 @@ _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names
 #: Modules that are offered as such, and where they are.
 _MODULES = {
     "machines": "networks.machines",
-    "mpi": "mpi",
     "noise": "values.noise",
     "placement": "values.placement",
     "plot": "plot",
     "routing": "values.routing",
     "studies": "studies",
-    "tune": "tune",
 }
+#: Modules of the package beside this one, found by entry points.
+_BESIDE = ("mpi", "tune")
 #: Modules of which everything that they offer is offered here, too.
 _OFFERED = ("networks.constructors", "values.tables")
 
@@ -76,7 +76,9 @@ def __getattr__(name: str) -> _Any:
     if name == "load":
         found = _import_module("flitwork.results.result").Result.load
     elif name == "__all__":
-        found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_offered()])
+        found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_BESIDE, *_offered()])
+    elif name in _BESIDE:
+        found = _import_module("flitwork.base.extensions").load_extension("flitwork.modules", name)
     elif name in _MODULES:
         found = _import_module(f"flitwork.{_MODULES[name]}")
     elif module := _MODULE_OF.get(name) or _offered(name).get(name):

@@ -1,6 +1,9 @@
 """What the package offers, for tools that read types; ``__init__.py`` says where each name is loaded from."""
 
-from flitwork import mpi, plot, studies, tune
+from flitwork_mpi import programs as mpi
+from flitwork_mpi import tune
+
+from flitwork import plot, studies
 from flitwork._core import __version__
 from flitwork.base.errors import (
     ConfigError,

@@ -11,12 +11,13 @@ from pages import ROOT
 
 PACKAGE = ROOT / "python" / "flitwork"
 FILES = sorted(PACKAGE.rglob("*.py"))
+OF_MPI = sorted((ROOT / "python" / "flitwork_mpi").rglob("*.py"))
 LONGEST_FILE = 600
 
 #: The rooms from the bottom up: a room imports only rooms that stand before it.
 LAYERS = (
     *("_core", "base", "values", "networks", "workloads", "planning", "results", "running", "measurements"),
-    *("plot", "experiment", "explain", "view", "questions", "booksim", "fit", "mpi", "tune", "studies", "report"),
+    *("plot", "experiment", "explain", "view", "questions", "booksim", "fit", "studies", "report"),
     *("cli", "examples"),
 )
 #: Libraries for terminals, and the only part that may import them.
@@ -59,15 +60,22 @@ def test_rooms_import_only_what_is_below_them() -> None:
     assert not wrong, f"these imports point up: {wrong}"
 
 
+def test_nothing_of_the_core_imports_the_package_of_mpi() -> None:
+    assert [file for file in FILES if any(name.startswith("flitwork_mpi") for name in imports(file))] == []
+
+
 def test_no_file_lies_loose() -> None:
     assert {file.name for file in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
 def test_every_room_says_what_it_is_for() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for room in sorted({*LAYERS} - {"_core"}):
-        assert f"\n  {room}/" in page, f"the list of folders has no {room}/"
-        assert room == "examples" or ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
+    listed = [page.index(f"\n  {room}/") for room in LAYERS[1:]]
+    assert listed == sorted(listed), "the list of folders has another order"
+    for room in LAYERS[1:]:
+        assert room == "examples" or ast.get_docstring(
+            ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))
+        )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -77,6 +85,6 @@ def test_only_the_command_line_knows_the_terminal(file: Path) -> None:
         assert used <= ({"rich"} if file == PACKAGE / DISPLAY else set())
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+@pytest.mark.parametrize("file", [*FILES, *OF_MPI], ids=lambda file: str(file.relative_to(PACKAGE.parent)))
 def test_files_stay_readable(file: Path) -> None:
     assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE

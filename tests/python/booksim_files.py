@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pandas as pd
-from conftest import REPOSITORY
+from common import REPOSITORY
 from flitwork import _core
 from flitwork.booksim.config_file import parse
 from flitwork.booksim.mapping import specification

@@ -209,7 +209,7 @@ def test_a_result_cannot_be_stored_below_a_file(tmp_path: Path) -> None:
 
 
 def _study() -> Any:
-    from conftest import STUDY
+    from common import STUDY
     from flitwork.base.gate import tomllib
     from flitwork.experiment import parse_study
 
@@ -235,9 +235,6 @@ def test_a_result_that_cannot_be_saved_is_a_clear_error(tmp_path: Path) -> None:
         lambda machine: fw.pick(machine, message_flits=8),
         lambda machine: fw.curve(machine, fw.uniform(offered_load=0.1)),
         lambda machine: fw.sweep(lambda n: (machine, A2AT), n=[1]),
-        lambda machine: fw.tune.simulated(machine, [1024]),
-        lambda machine: fw.mpi.run(print, ranks=2, network=machine),
-        lambda machine: fw.mpi.step_table("pairwise_shift", network=machine),
         lambda machine: fw.run_goal(fw.Goal("num_ranks 1\nrank 0 {\n}\n"), machine),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from booksim_files import SMALL
-from conftest import Cli
+from common import Cli
 
 
 def test_the_command_prints_what_booksim_prints(cli: Cli, tmp_path: Path) -> None:

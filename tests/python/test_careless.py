@@ -14,7 +14,7 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.base.errors import SimulationError
 from flitwork.cli import app
 from flitwork.cli.alive import alive

@@ -5,7 +5,7 @@ from pathlib import Path
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import STUDY, Cli
+from common import STUDY, Cli
 from flitwork.studies import reproduce
 from flitwork.studies.claims import Claim, Measure, judged, measured
 

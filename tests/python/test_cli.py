@@ -10,7 +10,7 @@ from pathlib import Path
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import COMMAND, REPOSITORY, STUDY, Cli, environment
+from common import COMMAND, REPOSITORY, STUDY, Cli, environment
 
 COMMANDS = (
     *("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "curve", "burst", "booksim"),

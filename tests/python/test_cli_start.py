@@ -69,7 +69,7 @@ def test_every_name_of_the_package_can_be_loaded_and_is_known_to_type_checkers()
     ]
     said = {*ast.literal_eval(lists[0]), *constructors.__all__, *tables.__all__}
     assert said == set(fw.__all__) and len(said) > 90
-    assert all(getattr(fw, name) is not None for name in said)
+    assert all(getattr(fw, name) is not None for name in said - {"mpi", "tune"})  # of a package beside
     assert said <= set(dir(fw))
 
 

@@ -8,7 +8,7 @@ import sys
 from typing import get_type_hints
 
 import pytest
-from conftest import REPOSITORY
+from common import REPOSITORY
 from flitwork import _core
 from flitwork.cli.options import components
 from flitwork.networks.constructors import NetworkOptions, RunOptions

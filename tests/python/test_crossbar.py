@@ -8,7 +8,7 @@ from pathlib import Path
 import flitwork as fw
 import matplotlib
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.plot.layout import layout
 from matplotlib.text import Text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.cli.simulation import default_folder
 from flitwork.planning.specification import RunOptions, simulation
 from flitwork.questions.curve import LOAD, _limits

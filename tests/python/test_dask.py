@@ -17,7 +17,7 @@ import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import COMMAND, STUDY, Cli, environment
+from common import COMMAND, STUDY, Cli, environment
 from flitwork.base.gate import tomllib
 from flitwork.experiment import Job, Status, Watcher, execute, parse_study, plan_study
 from flitwork.experiment.engines import dask as engine_module

@@ -11,7 +11,7 @@ from pathlib import Path
 import flitwork as fw
 import numpy as np
 import pytest
-from conftest import Cli, environment
+from common import Cli, environment
 from flitwork.cli import alive, pick
 from flitwork.experiment.execute import Status, Watcher
 from flitwork.planning.specification import plan_of, simulation

@@ -358,20 +358,6 @@ def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path, monk
         fw.explain(tmp_path / "none.parquet")
 
 
-def test_ranks_that_are_programs_can_be_explained() -> None:
-    def ring(comm: Any) -> None:
-        rank, ranks = comm.Get_rank(), comm.Get_size()
-        for _ in range(3):
-            comm.sendrecv(bytes(200), dest=(rank + 1) % ranks, source=(rank - 1) % ranks)
-
-    ran = fw.mpi.run(ring, ranks=4, run=RECORDED)
-    explanation = fw.explain(ran)
-    assert explanation.causes["cycles"].sum() == ran.result.completion_cycles
-    assert "other" not in set(explanation.causes["cause"])
-    with pytest.raises(fw.ConfigError, match="told by a program: run it with flitwork mpi simulate --explain"):
-        fw.explain(fw.mpi.run(ring, ranks=4))
-
-
 def test_pictures_and_tables_are_written(tmp_path: Path) -> None:
     result = fw.simulate(
         fw.Torus(3, 3, router=fw.Router(vcs=2, buffer_flits=2)), fw.all_to_all("a2a", message_flits=10)

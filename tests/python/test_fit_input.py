@@ -309,16 +309,6 @@ def test_stored_results_are_read(tmp_path: Path) -> None:
     assert found.points["seconds"].iloc[-1] == pytest.approx(result.row["completion_ns"] * 1e-9)
 
 
-def test_tables_of_the_simulator_are_read() -> None:
-    net = fw.Torus(2, 2, units=fw.Units(flit_bytes=16, cycle_ns=4))
-    table = fw.tune.simulated(
-        net, [1024, 4096, 16384], host=fw.Host(send_overhead_ns=400), algorithms=["pairwise_shift"], packet_flits=64
-    )
-    (found,) = fit(table, "linear_bytes")
-    assert found.title == "alltoall, pairwise_shift, simulated, 4 ranks"
-    assert found.r_squared > 0.9999 and found.value("t0") > 3 * 400e-9
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("seed", range(15))

@@ -9,7 +9,7 @@ import flitwork as fw
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.experiment import Archive, parse_study
 from flitwork.fit import fit
 from flitwork.fit.table import read_table

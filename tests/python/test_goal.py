@@ -11,7 +11,7 @@ from time import perf_counter
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, Cli
+from common import REPOSITORY, Cli
 from flitwork.workloads.operations import Operation
 
 SAMPLES = REPOSITORY / "crates/flitwork/tests/data/goal"

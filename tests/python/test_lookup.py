@@ -8,7 +8,7 @@ from typing import Any
 import flitwork as fw
 import pytest
 import tomllib
-from conftest import Cli
+from common import Cli
 from flitwork.experiment import parse_study, plan_study
 
 STUDY = """

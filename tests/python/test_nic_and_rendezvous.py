@@ -67,19 +67,6 @@ def test_requests_that_come_together_are_each_answered_once() -> None:
     assert result.packets["flits"].tolist() == [1] * 12
 
 
-def test_programs_of_ranks_ask_too() -> None:
-    def program(comm: Any) -> None:
-        if comm.rank == 0:
-            comm.send(bytes(4000), dest=1)
-        elif comm.rank == 1:
-            fw.mpi.compute(ns=50_000)
-            comm.recv(source=0)
-
-    eager = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10**6))
-    asks = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10))
-    assert eager.finish_ns[0] < 50_000 < asks.finish_ns[0]
-
-
 MANY: list[list[Any]] = [
     [fw.Send(peer, flits=64) for peer in (1, 2, 3, 1)],
     [fw.Receive(0, flits=64), fw.Receive(0, flits=64)],

@@ -13,7 +13,7 @@ from typing import Any
 import flitwork as fw
 import numpy as np
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork import _core
 from flitwork.experiment import load_study, plan_study
 from flitwork.planning.specification import plan_of, simulation

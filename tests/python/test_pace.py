@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import flitwork as fw
 import pytest
-from conftest import Cli
+from common import Cli
 
 
 def exchange(flits: int, ranks: int = 128) -> fw.Schedule:

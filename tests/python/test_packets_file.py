@@ -15,7 +15,7 @@ import flitwork as fw
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork import _core
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.results.result import OF_A_PACKET, run_plan

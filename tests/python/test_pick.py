@@ -9,7 +9,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.questions.pick import Contest
 
 ROUTER = fw.Router(vcs=2, buffer_flits=16)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from flitwork.base.statistics import error_bars, half_width_95
+from flitwork.experiment.curves import curves
 from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import Plot, StudyFile, load_study
 from flitwork.plot.bursts import bursts
-from flitwork.experiment.curves import curves
 from flitwork.plot.load_curves import load_curves
 from flitwork.plot.style import style
 from flitwork.studies import published

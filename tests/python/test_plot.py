@@ -8,11 +8,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
+from flitwork.experiment.curves import curves
 from flitwork.experiment.study_file import Plot
 from flitwork.planning.specification import simulation
 from flitwork.plot.channels import _joined
-from flitwork.experiment.curves import curves
 from flitwork.plot.gallery import gallery
 from flitwork.plot.labels import label
 from flitwork.plot.layout import layout

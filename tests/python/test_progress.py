@@ -14,7 +14,7 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
-from conftest import STUDY, environment
+from common import STUDY, environment
 from flitwork.base.gate import tomllib
 from flitwork.cli import progress
 from flitwork.experiment import display, parse_study, plan_study

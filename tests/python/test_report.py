@@ -15,7 +15,7 @@ import flitwork as fw
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.base.errors import ConfigError
 from flitwork.experiment import parse_study, run_study
 from flitwork.plot.drawn import drawn_numbers, tell

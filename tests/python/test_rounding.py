@@ -10,7 +10,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.planning.specification import plan_of, simulation
 
 LINKS = {"100 Gb/s": 12.5, "200 Gbps": 25.0, "400 Gbit/s": 50.0, "800 Gb/s": 100.0, "25 GB/s": 25.0}

@@ -16,7 +16,7 @@ from pathlib import Path
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import COMMAND, STUDY, Cli, environment
+from common import COMMAND, STUDY, Cli, environment
 from flitwork.base.gate import tomllib
 from flitwork.experiment import Job, Status, Watcher, load_study, parse_study
 from flitwork.results.result import Result

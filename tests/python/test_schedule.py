@@ -7,7 +7,7 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 
 
 def shift(rank: int, ranks: int) -> Iterator[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import flitwork as fw
-import numpy as np
 import pytest
 
 
@@ -89,25 +88,6 @@ def test_why_a_server_is_slow() -> None:
     run = fw.Run(record=fw.Record(waits=True, operations=True, packets=True))
     causes = fw.explain(fw.simulate(fw.Torus(4), fw.Schedule(programs), host=host, run=run)).causes
     assert dict(zip(causes["cause"], causes["cycles"].tolist(), strict=True)) == {"copying": 20, "computing": 7}
-
-
-def test_rank_programs_copy_too() -> None:
-    def program(comm: Any) -> None:
-        data = np.arange(1000.0)
-        if comm.rank == 0:
-            comm.Send(data, dest=1)
-        else:
-            got = np.empty(1000)
-            comm.Recv(got, source=0)
-            assert (got == data).all()
-
-    net = fw.Torus(2, units=fw.Units(flit_bytes=16, cycle_ns=4))
-    times = []
-    for rate in ("16 GB/s", "4 GB/s"):
-        host = fw.Host(placement=fw.placement.List(terminals=[0, 0]), copy_bytes_per_s=rate)
-        times.append(max(fw.mpi.run(program, ranks=2, network=net, host=host).finish_ns))
-    # 500 flits.
-    assert times == [500, 2000]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import STUDY, Cli
+from common import STUDY, Cli
 from flitwork.base.errors import ConfigError
 from flitwork.report import Section, write
 from flitwork.studies import Claim, published

@@ -10,7 +10,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from conftest import REPOSITORY
+from common import REPOSITORY
 
 MESH = fw.Mesh(4, 4, router=fw.Router(vcs=4, buffer_flits=8))
 SENDERS = 16

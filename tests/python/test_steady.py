@@ -8,7 +8,7 @@ import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.planning.specification import RunOptions
 from flitwork.results.histogram import Histogram, merge
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
-from conftest import COMMAND, Cli, environment
+from common import COMMAND, Cli, environment
 from flitwork.planning.specification import simulation
 from flitwork.plot.gallery import gallery
 

@@ -8,7 +8,7 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, STUDY
+from common import REPOSITORY, STUDY
 from flitwork.base.gate import tomllib
 from flitwork.experiment import expand, load_study, parse_study, plan_points, plan_study
 from flitwork.experiment.expression import evaluate, fill

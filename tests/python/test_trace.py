@@ -13,7 +13,7 @@ import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork import _core
 from flitwork.base import gate
 from flitwork.experiment import Point, load_study, plan_study

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from common import REPOSITORY
 from flitwork.experiment import Archive, StudyFile, different, expand, load_study, plan_points, run_study
 from flitwork.planning.specification import NetworkOptions
 from flitwork.studies import Reproduction, published, reproduce

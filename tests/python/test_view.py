@@ -14,7 +14,7 @@ import flitwork as fw
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Cli
+from common import Cli
 from flitwork.base.errors import ConfigError, ResultFileError
 from flitwork.view import levels as small_numbers
 from flitwork.view import series

@@ -1,4 +1,4 @@
-//! Errors of the simulator as the exceptions of `flitwork.errors`.
+//! Errors of the simulator as the exceptions of `flitwork.base.errors`.
 
 use flitwork::Error;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -10,7 +10,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 fn raised(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
-    let module = py.import("flitwork.errors")?;
+    let module = py.import("flitwork.base.errors")?;
     let exception = match error {
         Error::Config { path, value, expected, hint } => {
             module.getattr("ConfigError")?.call1((path, value, expected, hint))?

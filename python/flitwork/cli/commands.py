@@ -1,4 +1,7 @@
-"""The commands by name, and where each is: a command is loaded when it is called or when help is asked for."""
+"""The commands by name, and where each is: a command is loaded when it is called or when help is asked for.
+
+Packages beside flitwork add commands by entry points of the group ``flitwork.commands``.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from flitwork.base.extensions import Group, extensions, load_extension
 from flitwork.cli.usage import Command
 
 #: Module and function, or the application with commands of its own, in the order in which help shows them.
@@ -35,9 +39,9 @@ COMMANDS = {
     "list": "inspect.list_table",
     "schema": "inspect.schema",
     "show": "inspect.show",
-    "mpi": "mpi.app",
-    "tune": "tune.app",
 }
+
+_GROUP: Group = "flitwork.commands"
 
 
 class _Loaded(MutableMapping[str, Any]):
@@ -58,16 +62,24 @@ class _Loaded(MutableMapping[str, Any]):
         raise TypeError(f"{name}: commands are not taken away")
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**COMMANDS, **self._made})
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len({**COMMANDS, **self._made})
+        return len(self._names())
+
+    def _names(self) -> dict[str, Any]:
+        return {**COMMANDS, **extensions(_GROUP), **self._made}
 
 
 def _made(name: str) -> Any:
     """The command of this name."""
-    module, what = COMMANDS[name].split(".")
-    found = getattr(import_module(f"flitwork.cli.{module}"), what)
+    if name in COMMANDS:
+        module, what = COMMANDS[name].split(".")
+        found = getattr(import_module(f"flitwork.cli.{module}"), what)
+    elif name in extensions(_GROUP):
+        found = load_extension(_GROUP, name)
+    else:
+        raise KeyError(name)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
         alone.command(name, cls=Command)(found)

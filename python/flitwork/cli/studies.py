@@ -10,7 +10,7 @@ import typer
 
 from flitwork.base.errors import ConfigError
 from flitwork.cli import goal
-from flitwork.cli.mpi_bench import launcher_words, row_told
+from flitwork.cli.launcher import launcher_words, row_told
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher

@@ -13,7 +13,8 @@ A subpackage ``author_year_key`` has
 * ``front.toml`` (optional) - what the paper asked and what came out, for reports
   (:class:`~flitwork.studies.front.Front`);
 * ``published.parquet`` (optional) - the results of its points (:class:`~flitwork.experiment.Archive`);
-* ``on_mpi.py`` (optional) - for ``--mpi``: ``check(launcher, folder)``, an error for what cannot be used, and
+* ``on_mpi.py`` (optional; or a module of another package, an entry point of the group ``flitwork.on_mpi``) - for
+  ``--mpi``: ``check(launcher, folder)``, an error for what cannot be used, and
   ``measure(launcher, folder, results, quick, told) -> OnMpi``, the same on real MPI,
   and ``judge_stored(folder, results, quick)``, each machine and its claims by the times that are stored
   (:class:`~flitwork.studies.on_mpi.OnMpi`);

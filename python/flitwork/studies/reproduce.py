@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from flitwork.base.errors import ConfigError, ResultFileError, did_you_mean
+from flitwork.base.extensions import extensions, load_extension
 from flitwork.base.libraries import pa, pd
 from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
@@ -52,6 +53,13 @@ class Published:
     def reads_runs_of(self) -> tuple[str, ...]:
         """The experiments of which its claims read more than the rows of results: these are always simulated."""
         return tuple(getattr(self.module("claims"), "READS_RUNS_OF", ()))
+
+    def on_mpi(self) -> ModuleType | None:
+        """What it measures on real MPI, in its folder or in a package beside flitwork; none for most studies."""
+        if not self.package or self.name not in extensions("flitwork.on_mpi"):
+            return self.module("on_mpi")
+        found: ModuleType = load_extension("flitwork.on_mpi", self.name)
+        return found
 
     def module(self, name: str) -> ModuleType | None:
         """Its optional module ``claims``, ``figures`` or ``on_mpi``."""
@@ -235,7 +243,7 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
 
     Nothing is measured.
     """
-    module, table = find(name).module("on_mpi"), folder / "results.parquet"
+    module, table = find(name).on_mpi(), folder / "results.parquet"
     if module is None or not table.is_file():
         return []
     found: list[tuple[str, list[Claim]]] = module.judge_stored(folder / _MPI, _stored_table(table), quick)
@@ -258,9 +266,9 @@ def _stored_table(file: Path) -> pd.DataFrame:
 
 def _measured_by(study: Published, launcher: Sequence[str]) -> ModuleType:
     """The module of a study that measures it on real MPI; a launcher that it cannot use is an error right away."""
-    found = study.module("on_mpi")
+    found = study.on_mpi()
     if found is None:
-        having = ", ".join(name for name, other in published().items() if (other.folder / "on_mpi.py").is_file())
+        having = ", ".join(extensions("flitwork.on_mpi")) or "none is: install flitwork[mpi]"
         raise ConfigError("mpi", study.name, f"a study that can be measured on real MPI ({having})")
     found.check(launcher)
     return found

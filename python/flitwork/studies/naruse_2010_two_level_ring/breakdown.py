@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from flitwork import mpi
+from flitwork.base.extensions import load_extension
 from flitwork.base.files import write_csv
-from flitwork.mpi import MPI
 from flitwork.networks.network import Network
 from flitwork.plot.style import COLOURS
 from flitwork.studies.claims import Claim
@@ -37,6 +36,11 @@ _SEED = 1
 _ALGORITHMS = (RING, TWO_LEVEL)
 
 
+def _programs() -> Any:
+    """Rank programs, ``flitwork.mpi``: a package beside flitwork, which runs without it as long as nobody asks."""
+    return load_extension("flitwork.modules", "mpi")
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark as a rank program: how often it does what, of which length, and how long it computes each time."""
@@ -48,24 +52,27 @@ class Benchmark:
 
     def __call__(self, comm: Any) -> tuple[float, float]:
         """Runs on a rank: seconds in the all-to-all, and other seconds."""
-        began, inside = MPI.Wtime(), 0.0
+        mpi = _programs()
+        began, inside = mpi.MPI.Wtime(), 0.0
         for _ in range(self.times):
-            inside += self._ft(comm) if self.name.startswith("FT") else self._is(comm)
-        return inside, MPI.Wtime() - began - inside
+            inside += self._ft(comm, mpi) if self.name.startswith("FT") else self._is(comm, mpi)
+        return inside, mpi.MPI.Wtime() - began - inside
 
-    def _ft(self, comm: Any) -> float:
+    def _ft(self, comm: Any, mpi: Any) -> float:
+        MPI = mpi.MPI
         mpi.compute(self.compute_ns / 2)
-        took = self._all_to_all(comm)
+        took = self._all_to_all(comm, MPI)
         mpi.compute(self.compute_ns / 2)
         comm.Reduce([None, _CHECKSUM, MPI.BYTE], [None, _CHECKSUM, MPI.BYTE], op=MPI.SUM, root=0)
         return took
 
-    def _is(self, comm: Any) -> float:
+    def _is(self, comm: Any, mpi: Any) -> float:
+        MPI = mpi.MPI
         mpi.compute(self.compute_ns)
         comm.Allreduce([None, _BUCKETS, MPI.BYTE], [None, _BUCKETS, MPI.BYTE], op=MPI.SUM)
-        return self._all_to_all(comm)
+        return self._all_to_all(comm, MPI)
 
-    def _all_to_all(self, comm: Any) -> float:
+    def _all_to_all(self, comm: Any, MPI: Any) -> float:
         began = MPI.Wtime()
         comm.Alltoall([None, self.message_bytes, MPI.BYTE], [None, self.message_bytes, MPI.BYTE])
         return float(MPI.Wtime() - began)
@@ -122,7 +129,7 @@ def _digest(network: Network, host: dict[str, Any], benchmark: Benchmark) -> str
 def _run(benchmark: Benchmark, algorithm: str, network: Network, host: dict[str, Any], ranks: int) -> dict[str, float]:
     """What a benchmark measures with one all-to-all."""
     chosen = {"alltoall": algorithm}
-    run = mpi.run(
+    run = _programs().run(
         benchmark, ranks=ranks, network=network, host=host, algorithms=chosen, packet_flits=1, data=False, seed=_SEED
     )
     inside, other = np.mean(run.returns, axis=0)

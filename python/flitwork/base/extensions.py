@@ -1,0 +1,43 @@
+"""What packages beside flitwork add to it, found by entry points and loaded when it is asked for.
+
+Three groups of entry points are looked at: ``flitwork.modules`` (names of the package, such as ``flitwork.mpi``),
+``flitwork.commands`` (commands of the command line) and ``flitwork.on_mpi`` (what a published study measures on real
+MPI, by the study's name). The core needs no such package.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from flitwork.base.errors import FlitworkError
+
+Group = Literal["flitwork.modules", "flitwork.commands", "flitwork.on_mpi"]
+#: The extra of the distribution that brings what the package of MPI needs.
+_EXTRA = "mpi"
+
+
+class MissingExtension(FlitworkError, ImportError):
+    """A part of flitwork that is a package of its own cannot be loaded; the message says what to install."""
+
+
+@cache
+def extensions(group: Group) -> dict[str, EntryPoint]:
+    """The entry points of a group by name, in the order of their names; an empty table where nothing is installed."""
+    return {one.name: one for one in sorted(entry_points(group=group), key=lambda one: one.name)}
+
+
+def load_extension(group: Group, name: str) -> Any:
+    """What the entry point leads to.
+
+    Raises :class:`MissingExtension` where it, or a library that it needs, is not installed.
+    """
+    found = extensions(group).get(name)
+    if found is None:
+        raise MissingExtension(f"{name}: the package flitwork_mpi is not installed; install flitwork[{_EXTRA}]")
+    try:
+        return found.load()
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        raise MissingExtension(f"{name}: {missing} is not installed; install flitwork[{_EXTRA}]") from error

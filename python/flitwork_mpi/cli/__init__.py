@@ -1,0 +1,1 @@
+"""``flitwork mpi`` and ``flitwork tune``."""

@@ -1,0 +1,69 @@
+"""What packages beside flitwork add is found by entry points, and missed in words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import flitwork as fw
+import pytest
+from flitwork.base import extensions
+from flitwork.studies import published
+from typer.testing import CliRunner
+
+
+def test_what_is_not_installed_is_missed_in_words() -> None:
+    for name in ("mpi", "tune"):
+        with pytest.raises(fw.FlitworkError, match=rf"{name}: flitwork_mpi is not installed; install flitwork\[mpi\]"):
+            getattr(fw, name)
+        with pytest.raises(ImportError):
+            getattr(fw, name)
+
+
+def test_without_entry_points_the_core_has_its_own_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    from flitwork.cli import app
+
+    monkeypatch.setattr(extensions, "entry_points", lambda group: ())
+    extensions.extensions.cache_clear()
+    try:
+        shown = CliRunner().invoke(app, ["--help"]).stdout
+        assert "simulate" in shown and "tune" not in shown
+        done = CliRunner().invoke(app, ["tune"])
+        assert done.exit_code == 2 and "No such command" in done.output
+        with pytest.raises(extensions.MissingExtension, match=r"the package flitwork_mpi is not installed"):
+            getattr(fw, "mpi")  # noqa: B009
+        assert published()["makino-1997-ap1000"].on_mpi() is None
+    finally:
+        extensions.extensions.cache_clear()
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("other", "no_such_library.inside", "flitwork.modules")
+    monkeypatch.setattr(extensions, "entry_points", lambda group: [entry])
+    extensions.extensions.cache_clear()
+    try:
+        with pytest.raises(extensions.MissingExtension, match="other: no_such_library is not installed"):
+            extensions.load_extension("flitwork.modules", "other")
+    finally:
+        extensions.extensions.cache_clear()
+
+
+def test_the_core_loads_nothing_of_mpi(study: Path) -> None:
+    asked = """
+import sys
+sys.modules["flitwork_mpi"] = sys.modules["greenlet"] = None
+sys.argv = ["flitwork", "run", sys.argv[1], "--quick", "--out", sys.argv[2]]
+from flitwork.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+import flitwork as fw
+assert fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2)).completion_cycles
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", asked, str(study), str(study.parent / "out")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
