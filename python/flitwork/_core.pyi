@@ -23,9 +23,9 @@ __all__ = [
     "drawing",
     "mpi_library_files",
     "operation_kinds",
-    "renamed",
     "schema",
     "stall_reasons",
+    "student_t",
     "terminals",
     "uniform_capacity",
     "usable_memory",
@@ -40,8 +40,8 @@ def check_table(path: str, table: str) -> None:
 def components() -> str:
     """Every component that can be named in a specification, by table, as JSON."""
 
-def renamed() -> str:
-    """Fields that were renamed, old and new path, and words of fields: path, old and new word; JSON."""
+def student_t(confidence: float, freedom: int) -> float:
+    """Two-sided quantile of Student's t for a confidence between 0 and 1; infinite without degrees of freedom."""
 
 def channels(topology: str) -> dict[str, NDArray[np.uint32]]:
     """The channels of a topology (JSON), ascending: ``router``, ``port``, ``to_router``, ``to_port``, ``class``."""

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from common import STUDY, Cli
 from flitwork.studies import reproduce
-from flitwork.studies.claims import Claim, Measure, judged, measured
+from flitwork.studies.claims import Claim, Finding, Judged, Measure, judged, measured
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ from flitwork.studies.claims import Claim, Measure, judged, measured
     ],
 )
 def test_verdicts(fields: dict[str, object], ours: float | bool | None, verdict: str) -> None:
-    claim = Claim.model_validate({"id": "c", "ours": ours, **fields})
+    claim = Judged.model_validate({"id": "c", "ours": ours, **fields})
     assert claim.verdict == verdict
     assert claim.fails == ((verdict, claim.expected) in {("not reproduced", "reproduced"), ("reproduced", "differs")})
 
 
 def test_a_claim_that_holds_against_expectation_fails() -> None:
-    claim = Claim(id="c", paper=2.0, ours=2.0, expected="not reproduced")
+    claim = Judged(id="c", paper=2.0, ours=2.0, expected="not reproduced")
     assert claim.fails and not claim.model_copy(update={"ours": 3.0}).fails
     # With so wide an interval nobody can tell.
     assert not claim.model_copy(update={"ci": 0.1}).fails
@@ -45,8 +45,8 @@ def test_a_claim_that_holds_against_expectation_fails() -> None:
 
 @pytest.mark.parametrize("ours", [2.0, 3.0])
 def test_a_claim_that_was_not_run_yet_cannot_fail(ours: float) -> None:
-    assert not Claim(id="c", paper=2.0, ours=ours, expected="not run").fails
-    assert Claim(id="c", paper=2.0, ours=ours).fails == (ours == 3.0)
+    assert not Judged(id="c", paper=2.0, ours=ours, expected="not run").fails
+    assert Judged(id="c", paper=2.0, ours=ours).fails == (ours == 3.0)
 
 
 RESULTS = pd.DataFrame(
@@ -87,7 +87,7 @@ def test_the_smaller_version_has_its_own_expectation() -> None:
 
 def test_no_number_is_no_measurement() -> None:
     claim = Claim(id="c", paper=12.0)
-    (found,) = judged([claim], [Claim(id="c", ours=float("nan"))], RESULTS, quick=False)
+    (found,) = judged([claim], [Finding(id="c", ours=float("nan"))], RESULTS, quick=False)
     assert found.ours is None and found.verdict == "not measured"
 
 

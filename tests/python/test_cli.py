@@ -374,11 +374,11 @@ source = "section 2"
 """
 
 CLAIMS_PY = """
-from flitwork.studies import Claim
+from flitwork.studies import Finding
 
 
 def claims(results):
-    return [Claim(id="computed", ours=bool((results["status"] == "complete").all()))]
+    return [Finding(id="computed", ours=bool((results["status"] == "complete").all()))]
 """
 
 FIGURES_PY = """

@@ -67,3 +67,36 @@ assert fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2)).completion_cy
         [sys.executable, "-c", asked, str(study), str(study.parent / "out")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "use"),
+    [
+        ("scipy", "fit", "fw.fit"),
+        ("statsmodels", "fit", "fw.fit_model"),
+        ("jinja2", "report", "fw.view"),
+        ("networkx", "report", "fw.view"),
+        ("jinja2", "report", "from flitwork import report"),
+    ],
+)
+def test_a_part_that_needs_a_library_says_which_extra_has_it(library: str, extra: str, use: str) -> None:
+    asked = f"import sys, flitwork as fw; sys.modules[{library!r}] = None; {use}"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    assert f"MissingExtension: {library} is not installed; install flitwork[{extra}]" in done.stderr
+
+
+def test_a_simulation_needs_no_library_of_an_extra(tmp_path: Path) -> None:
+    asked = """
+import sys
+for name in ("dask", "distributed", "greenlet", "jinja2", "networkx", "psutil", "scipy", "statsmodels"):
+    sys.modules[name] = None
+import flitwork as fw
+net = fw.Torus(3, 3)
+found = fw.curve(net, fw.uniform(offered_load=0.1), [0.1], seeds=[1, 2], resolution=0, warmup_cycles=50, measurement_cycles=200)
+assert len(found.runs) == 2
+assert fw.pick(net, message_flits=4).best
+fw.explain(fw.simulate(net, fw.all_to_all(message_flits=4)))
+fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4)))
+"""
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from flitwork.experiment import expand, load_study
 from flitwork.studies import published
-from flitwork.studies.claims import Claim, load_claims
+from flitwork.studies.claims import Finding, Judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.naruse_2010_two_level_ring import npb, phase, trees, unequal
 from flitwork.studies.naruse_2010_two_level_ring.turns import ring_share
@@ -20,7 +20,7 @@ RUN = {"completion_cycles": 1.0, "servers": 16, "Nlp": 8, "KiB": 64}
 RING, TWO_LEVEL = "pairwise_shift", "two_level_ring"
 
 
-def ours(claims: Iterable[Claim]) -> dict[str, float]:
+def ours(claims: Iterable[Finding]) -> dict[str, float]:
     """The values by id; all ids are declared."""
     found = {claim.id: float(claim.ours or 0) for claim in claims}
     assert {*found} <= {claim.id for claim in load_claims(FOLDER / "claims.toml")}
@@ -45,7 +45,8 @@ def test_the_phase_diagram() -> None:
 def test_what_is_told_first() -> None:
     came_out = {"P.jitter": 0.17, "P.regular": 0.996, "F.gain-4": 1.05}
     claims = [
-        claim.model_copy(update={"ours": came_out.get(claim.id)}) for claim in load_claims(FOLDER / "claims.toml")
+        Judged.of(claim, Finding(id=claim.id, ours=came_out.get(claim.id)))
+        for claim in load_claims(FOLDER / "claims.toml")
     ]
     jitter, oversubscribed = Front.load(FOLDER).told(claims)
     # What is measured without jitter is what the ring has of the link, not what it loses.

@@ -20,7 +20,7 @@ from flitwork.base.errors import ConfigError
 from flitwork.experiment import parse_study, run_study
 from flitwork.plot.drawn import drawn_numbers, tell
 from flitwork.report import Section, of_result, of_study, write
-from flitwork.studies import Claim, published
+from flitwork.studies import Judged, published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.words import paper_in_words
@@ -35,10 +35,10 @@ STUDY = {
     "plots": [{"id": "time", "experiment": "sizes", "x": "N", "y": "completion_cycles"}],
 }
 CLAIMS = [
-    Claim(id="A.one", claim="A ratio", paper=1.5, tolerance=0.1, ours=1.45, ci=0.02),
-    Claim(id="B.two", claim="Yes or no", ours=False),
-    Claim(id="C.ten", claim="Something large", paper=10.0, ours=12.0, by="ours"),
-    Claim(id="D.none", claim="Not there", paper=2.0),
+    Judged(id="A.one", claim="A ratio", paper=1.5, tolerance=0.1, ours=1.45, ci=0.02),
+    Judged(id="B.two", claim="Yes or no", ours=False),
+    Judged(id="C.ten", claim="Something large", paper=10.0, ours=12.0, by="ours"),
+    Judged(id="D.none", claim="Not there", paper=2.0),
 ]
 
 
@@ -122,7 +122,7 @@ def test_fronts_name_claims_of_their_studies(name: str) -> None:
     study = published()[name]
     front = Front.load(study.folder)
     assert front.asked
-    front.told(load_claims(study.folder / "claims.toml"))
+    front.told([Judged.of(claim) for claim in load_claims(study.folder / "claims.toml")])
 
 
 def test_the_numbers_in_a_figure() -> None:

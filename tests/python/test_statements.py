@@ -12,24 +12,24 @@ import pytest
 from common import STUDY, Cli
 from flitwork.base.errors import ConfigError
 from flitwork.report import Section, write
-from flitwork.studies import Claim, published
+from flitwork.studies import Claim, Judged, published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.statements import expected_scores, rows_of, scores, statements
 from flitwork.studies.words import score_cells, scores_in_words
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = [
-    Claim(id="A.first", statement="A", ours=True),
-    Claim(id="A.other", statement="A", reading="loops", ours=False),
-    Claim(id="B.small", statement="B", ours=True),
-    Claim(id="B.large", statement="B", paper=1.0, ours=2.0, expected="not reproduced"),
-    Claim(id="C", by="calibration", ours=True),
-    Claim(id="D", by="ours", ours=True),
-    Claim(id="D.other", statement="D", by="ours", reading="loops", ours=True),
+    Judged(id="A.first", statement="A", ours=True),
+    Judged(id="A.other", statement="A", reading="loops", ours=False),
+    Judged(id="B.small", statement="B", ours=True),
+    Judged(id="B.large", statement="B", paper=1.0, ours=2.0, expected="not reproduced"),
+    Judged(id="C", by="calibration", ours=True),
+    Judged(id="D", by="ours", ours=True),
+    Judged(id="D.other", statement="D", by="ours", reading="loops", ours=True),
 ]
 
 
-def of(*verdicts: str) -> list[Claim]:
+def of(*verdicts: str) -> list[Judged]:
     """Claims of one statement with these verdicts."""
     fields: dict[str, dict[str, object]] = {
         "reproduced": {"ours": True},
@@ -38,7 +38,7 @@ def of(*verdicts: str) -> list[Claim]:
         "undecided": {"ours": True, "variants": [True, False]},
         "differs": {"ours": False, "expected": "differs", "because": "x"},
     }
-    found = [Claim.model_validate({"id": f"c{i}", "statement": "s", **fields[v]}) for i, v in enumerate(verdicts)]
+    found = [Judged.model_validate({"id": f"c{i}", "statement": "s", **fields[v]}) for i, v in enumerate(verdicts)]
     assert [claim.verdict for claim in found] == list(verdicts)
     return found
 
@@ -91,10 +91,10 @@ def test_other_readings_and_parts_stand_below_their_statement() -> None:
 
 def test_what_is_expected_needs_no_run() -> None:
     claims = [
-        Claim(id="a", expected="not reproduced", quick_expected="reproduced"),
-        Claim(id="b", quick=False),
-        Claim(id="c", expected="not run"),
-        Claim(id="d", statement="a", expected="undecided"),
+        Judged(id="a", expected="not reproduced", quick_expected="reproduced"),
+        Judged(id="b", quick=False),
+        Judged(id="c", expected="not run"),
+        Judged(id="d", statement="a", expected="undecided"),
     ]
     assert expected_scores(claims).paper == {"not reproduced": 1, "reproduced": 1, "not measured": 1}
     assert expected_scores(claims, quick=True).paper == {"undecided": 1, "not measured": 2}
@@ -169,7 +169,7 @@ def test_another_reading_fails_only_against_what_is_expected(
 
 
 def test_a_report_counts_papers_by_statement(tmp_path: Path) -> None:
-    ours = Section(name="checks", title="Checks", claims=[Claim(id="x", by="ours", ours=True)])
+    ours = Section(name="checks", title="Checks", claims=[Judged(id="x", by="ours", ours=True)])
     paper = Section(name="author-2026-key", title="The paper", claims=CLAIMS, full="flitwork reproduce author-2026-key")
     text = write(tmp_path / "report.html", [paper, ours]).read_text(encoding="utf-8")
     table = text[text.index('id="all-scores"') : text.index("</table>")]

@@ -15,7 +15,7 @@ from flitwork.experiment.points import expand
 from flitwork.experiment.study_file import load_study
 from flitwork.planning.specification import plan_of
 from flitwork.results.result import run_plan
-from flitwork.studies import Claim, published
+from flitwork.studies import Claim, Judged, published
 from flitwork.studies.claims import load_claims
 from flitwork.studies.statements import rows_of
 from flitwork.studies.takaue_2010_a2at import claims as of_study
@@ -25,7 +25,7 @@ from flitwork.studies.words import paper_in_words
 FOLDER = published()["takaue-2010-a2at"].folder
 
 
-def _row(claim: Claim) -> tuple[str, ...]:
+def _row(claim: Judged) -> tuple[str, ...]:
     """A claim as the terminal shows it."""
     (row,) = rows_of([claim])
     return in_terminal._row(row)
@@ -100,16 +100,19 @@ def test_a_variant_has_the_times_of_its_seed_and_moves_other_sizes_alike() -> No
 def test_a_claim_is_judged_on_all_variants(values: list[float | bool], verdict: str, shown: str) -> None:
     found = of_study._claim("F4.torus", values)
     declared = Claim(id="F4.torus", paper=1.19, tolerance=0.08)
-    claim = declared.model_copy(update={"ours": found.ours, "variants": found.variants})
+    claim = Judged.of(declared, found)
     assert claim.verdict == verdict and _row(claim)[4] == shown
     assert claim.fails == (verdict == "not reproduced")
 
 
 def test_a_statement_without_a_number_is_undecided_where_variants_disagree() -> None:
-    some = of_study._claim("F5.grows", [True, False, True])
+    def judged(*variants: float | bool) -> Judged:
+        return Judged.of(Claim(id="F5.grows"), of_study._claim("F5.grows", [*variants]))
+
+    some = judged(True, False, True)
     assert some.verdict == "undecided" and _row(some)[4] == "yes (2 of 3 variants)"
-    assert of_study._claim("F5.grows", [True, True]).verdict == "reproduced"
-    assert of_study._claim("F5.grows", [False, False]).verdict == "not reproduced"
+    assert judged(True, True).verdict == "reproduced"
+    assert judged(False, False).verdict == "not reproduced"
 
 
 def test_a_stable_time_is_measured_by_the_size_that_is_furthest_from_the_mean() -> None:

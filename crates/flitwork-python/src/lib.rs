@@ -32,7 +32,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::tables::{check_table, components, operation_kinds, renamed, schema, stall_reasons, usable_memory};
+    use crate::tables::{check_table, components, operation_kinds, schema, stall_reasons, student_t, usable_memory};
     #[pymodule_export]
     use crate::topology::{channels, default_routing, drawing, terminals, uniform_capacity};
 

@@ -2,7 +2,6 @@
 
 use crate::errors;
 use flitwork::measure::STALL_REASONS;
-use flitwork::spec::{RENAMED_FIELDS, RENAMED_WORDS};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -30,10 +29,10 @@ pub fn components() -> String {
     flitwork::components_json()
 }
 
-/// Fields that were renamed, as `(old path, new path)`, and words of fields, as `(path, old word, new word)`, as JSON.
+/// Two-sided quantile of Student's t for a confidence between 0 and 1; infinite without degrees of freedom.
 #[pyfunction]
-pub fn renamed() -> PyResult<String> {
-    json_text(&(RENAMED_FIELDS, RENAMED_WORDS))
+pub fn student_t(confidence: f64, freedom: usize) -> f64 {
+    flitwork::measure::student_t(confidence, freedom)
 }
 
 /// The reasons for a flit to stand still, in the order of their counters.

@@ -1,4 +1,4 @@
-"""What packages beside flitwork add to it, found by entry points and loaded when it is asked for.
+"""What is not in every installation: packages beside flitwork, found by entry points, and libraries of extras.
 
 Three groups of entry points are looked at: ``flitwork.modules`` (names of the package, such as ``flitwork.mpi``),
 ``flitwork.commands`` (commands of the command line) and ``flitwork.on_mpi`` (what a published study measures on real
@@ -7,8 +7,10 @@ MPI, by the study's name). The core needs no such package.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from flitwork.base.errors import FlitworkError
@@ -20,6 +22,22 @@ _EXTRA = "mpi"
 
 class MissingExtension(FlitworkError, ImportError):
     """A part of flitwork that is a package of its own cannot be loaded; the message says what to install."""
+
+
+def needs(*libraries: str, extra: str) -> None:
+    """Looks for libraries that only a part of flitwork needs, without loading them.
+
+    Raises :class:`MissingExtension` where one is not installed: it names the ``extra`` of the distribution that has it.
+    """
+    for library in libraries:
+        if _missing(library):
+            raise MissingExtension(f"{library} is not installed; install flitwork[{extra}]")
+
+
+def _missing(library: str) -> bool:
+    if library in sys.modules:
+        return sys.modules[library] is None
+    return find_spec(library) is None
 
 
 @cache

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from flitwork import _core
 from flitwork.base.libraries import np, pd
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ def half_width_95(values: pd.Series[float] | np.ndarray[Any, Any]) -> float:
     if (values == values[0]).all():
         # Their computed mean may differ from them in the last bit.
         return 0.0
-    # Only here: most commands have no use for SciPy, which takes a fifth of a second to load.
-    from scipy.special import stdtrit
-
-    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / math.sqrt(len(values)))
+    return float(_core.student_t(0.95, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def error_bars(groups: SeriesGroupBy[Any, Any]) -> np.ndarray[Any, Any] | None:
@@ -40,10 +38,11 @@ def median_interval_95(values: Sequence[float]) -> tuple[float, float]:
 
     The number of values below the median is binomial: the interval leaves less than 2.5 % of it out at either end.
     """
-    from scipy.stats import binom
-
-    count = len(values)
-    rank = int(binom.ppf(0.025, count, 0.5)) if count else 0
+    count, rank, below = len(values), 0, 1
+    # `below` of 2^count ways have at most `rank` values below the median: the first rank that has 2.5 % of them.
+    while 40 * below < 2**count:
+        rank += 1
+        below += math.comb(count, rank)
     if rank == 0:
         return math.nan, math.nan
     ordered = sorted(values)

@@ -9,7 +9,6 @@ from flitwork.base.errors import ConfigError, in_file, unknown_key
 from flitwork.base.files import in_folder
 from flitwork.base.gate import read_toml
 from flitwork.networks.network import Network
-from flitwork.values import renamed
 
 _TABLES = ("network", "host", "run")
 
@@ -29,8 +28,7 @@ def _machine(found: dict[str, Any], path: Path) -> tuple[Network, dict[str, Any]
             raise unknown_key("", key, _TABLES, "tables")
         if not isinstance(value, dict):
             raise ConfigError(key, value, "a table", f"write [{key}] above its fields")
-    tables = renamed.specification(found)
-    table = tables["network"]
+    table = found["network"]
     topology = table.get("topology")
     if not isinstance(topology, dict) or "kind" not in topology:
         loggops = table.get("kind") == "loggops"
@@ -39,5 +37,5 @@ def _machine(found: dict[str, Any], path: Path) -> tuple[Network, dict[str, Any]
         raise ConfigError("network.topology", shown, "a table with a kind", hint)
     own = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
-    run = {"run": tables["run"]} if "run" in tables else {}
-    return Network(topology["kind"], **own, **others), dict(in_folder(tables.get("host", {}), path.parent)), run
+    run = {"run": found["run"]} if "run" in found else {}
+    return Network(topology["kind"], **own, **others), dict(in_folder(found.get("host", {}), path.parent)), run

@@ -16,7 +16,7 @@ from flitwork.cli.output import escape, guarded, note, print_json, print_table, 
 from flitwork.cli.progress import watcher
 from flitwork.experiment import load_study, run_study
 from flitwork.results.result import Result
-from flitwork.studies import Claim, default_results, judge_measured, judge_stored, published, reproduce
+from flitwork.studies import Judged, default_results, judge_measured, judge_stored, published, reproduce
 from flitwork.studies.statements import Row, rows_of
 from flitwork.studies.words import ours_in_words, paper_in_words, statement_in_words, verdict_in_words
 
@@ -107,7 +107,7 @@ def claims(
         raise ConfigError(
             "--folder", folder, "a folder that exists", "the one that `flitwork reproduce --all --out` names"
         )
-    found: list[tuple[str, str, Claim]] = []
+    found: list[tuple[str, str, Judged]] = []
     for name in names or list(published()):
         place = default_results(name, quick, folder)
         judged, stored = judge_stored(name, place, quick)

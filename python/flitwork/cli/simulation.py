@@ -15,7 +15,6 @@ from flitwork.cli.options import components, is_study, sent_alone, workload_name
 from flitwork.networks import aliases
 from flitwork.networks.network import put
 from flitwork.planning.specification import Network, RunOptions, nest_run, plan_of, simulation
-from flitwork.values import renamed
 from flitwork.values.flat import FLAT
 from flitwork.values.plain import checked
 from flitwork.values.schema import fields, is_open_loop, kinds, largest, schema, tables
@@ -247,8 +246,7 @@ def _divided(
     told = _settings(settings or [])
     topology = _of_topology(table, told, of_workload)
     in_tables = _in_tables(told)
-    given = renamed.keywords("network", told, FLAT["network"])
-    given = renamed.keywords("run", given, FLAT["run"])
+    given = dict(told)
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
             raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")

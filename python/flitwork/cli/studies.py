@@ -16,7 +16,7 @@ from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded
 from flitwork.cli.progress import watcher
 from flitwork.experiment import StudyRun, default_folder, load_study, run_study
 from flitwork.running.goal import PARAMETERS
-from flitwork.studies import Claim, OnMpi, Reproduction, default_results, published
+from flitwork.studies import Judged, OnMpi, Reproduction, default_results, published
 from flitwork.studies import reproduce as reproduce_study
 from flitwork.studies.claims import Verdict
 from flitwork.studies.judging import Pending, judges
@@ -286,7 +286,7 @@ def _measured(found: OnMpi) -> dict[str, Any]:
     }
 
 
-def _score(claims: Sequence[Claim]) -> str:
+def _score(claims: Sequence[Judged]) -> str:
     return scores_in_words(scores(claims), lambda verdict, text: f"[{_COLOUR[verdict]}]{text}[/]")
 
 
@@ -318,7 +318,7 @@ def _outcome(done: StudyRun, key: str) -> dict[str, Any]:
     return {name: row[name] for name in ("status", "completion_cycles", "ratio_to_bound", "digest")}
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim(claim: Judged) -> dict[str, Any]:
     fields: dict[str, Any] = claim.model_dump(exclude={"measure"})
     return {**fields, "verdict": claim.verdict}
 
@@ -353,7 +353,7 @@ def _show_claims(done: Reproduction) -> None:
     _show_failed(done)
 
 
-def _print_claims(claims: Sequence[Claim], title: str) -> None:
+def _print_claims(claims: Sequence[Judged], title: str) -> None:
     found = rows_of(claims)
     dim = [i for i, row in enumerate(found) if row.claim and row.claim.reading]
     print_table(_HEADERS, [_row(row) for row in found], title, dim)

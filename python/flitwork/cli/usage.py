@@ -10,7 +10,6 @@ from typer.core import TyperCommand
 
 from flitwork.base.errors import did_you_mean
 from flitwork.cli.output import USAGE, note, note_json
-from flitwork.values import renamed
 from flitwork.values.flat import FLAT
 
 #: What the library behind the command line raises where a command cannot be understood.
@@ -34,7 +33,6 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuses an option that stands twice, then reads the arguments as ever."""
-        args = [_renewed(arg) for arg in args]
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             given = [one for one in order if not (getattr(one, "multiple", False) or getattr(one, "is_flag", False))]
@@ -52,15 +50,6 @@ def _plain(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
-
-
-def _renewed(arg: str) -> str:
-    """The argument with the new name of an option."""
-    option, equals, value = arg.partition("=")
-    if option not in renamed.OPTIONS:
-        return arg
-    note(f"[yellow]warning[/]: {renamed.message(option, renamed.OPTIONS[option])}")
-    return renamed.OPTIONS[option] + equals + value
 
 
 _STUDY_COMMANDS = ("run", "reproduce")

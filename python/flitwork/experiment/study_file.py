@@ -13,7 +13,6 @@ from pydantic import AfterValidator, Field, PrivateAttr
 from flitwork.base.errors import ConfigError, did_you_mean, in_file
 from flitwork.base.keys import parts
 from flitwork.base.strict import Table, read_toml, validate
-from flitwork.values import renamed
 
 T = TypeVar("T", bound=Table)
 Axes = dict[str, Any]
@@ -153,7 +152,7 @@ def load_study(path: str | Path) -> StudyFile:
 
 def parse_study(data: dict[str, Any], folder: Path = Path()) -> StudyFile:
     """A study from the contents of its file, which lies in ``folder``."""
-    study = validate(StudyFile, renamed.study(data))
+    study = validate(StudyFile, data)
     study._folder = folder
     _unique("experiments", [e.id for e in study.experiments])
     _take_over(study.experiments)

@@ -4,6 +4,7 @@
 >>> found.parameters["t0"].value, found.r_squared, found.warnings
 """
 
+from flitwork.base.extensions import needs
 from flitwork.fit.best import BestRanks, best_ranks
 from flitwork.fit.compare import Comparison, compare_models
 from flitwork.fit.draw import draw_fit, save_pictures
@@ -12,6 +13,8 @@ from flitwork.fit.models import MODELS
 from flitwork.fit.predicting import predict
 from flitwork.fit.result import Fit, Parameter, Warned
 from flitwork.fit.stored import read_fits, save_fits
+
+needs("scipy", "statsmodels", extra="fit")
 
 __all__ = [
     "MODELS",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.values import renamed
+from flitwork.base.notices import warn_user
 from flitwork.values.schema import kinds, tables
 
 #: What can be written for several topologies, and the fields that tell which of them is meant.
@@ -59,7 +59,7 @@ def resolved(kind: str, told: Collection[str]) -> str:
     (found,) = meant
     others = "; ".join(f"{name} has {' and '.join(own)}" for name, own in choices.items() if name != found)
     text = f"topology {kind} is {found} here, as {' and '.join(choices[found])} are given ({others})"
-    renamed.warn_user(text, UserWarning)
+    warn_user(text)
     return found
 
 

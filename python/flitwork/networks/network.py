@@ -13,7 +13,6 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError, unknown_key
 from flitwork.base.libraries import np
 from flitwork.networks import aliases
-from flitwork.values import renamed
 from flitwork.values.flat import FLAT, Path
 from flitwork.values.plain import Spec, checked
 from flitwork.values.schema import fields, kinds, schema, sizes_apart, tables
@@ -41,7 +40,7 @@ class Network:
     def __init__(self, kind: str, /, **options: Any) -> None:
         if not isinstance(kind, str):
             raise not_a("the name of a topology", "network.topology.kind", kind, "flitwork list topologies")
-        told = _with_new_names(given(options))
+        told = given(options)
         object.__setattr__(self, "kind", aliases.resolved(kind, told))
         object.__setattr__(self, "options", told)
         object.__setattr__(self, "_spec", checked("network", self._nested()))
@@ -64,8 +63,7 @@ class Network:
         if isinstance(routing, dict) and "kind" not in routing:
             routing["kind"] = self._default_routing(nested["topology"])
             self._check_routing(routing)
-        found: Spec = renamed.specification({"network": nested})["network"]
-        return found
+        return nested
 
     def _default_routing(self, topology: Spec) -> str:
         """The routing of this network where flat names say a part of its table and nothing its kind."""
@@ -74,7 +72,7 @@ class Network:
     def _check_routing(self, routing: Spec) -> None:
         """Checks a table whose kind nobody wrote: its errors say where the kind comes from."""
         try:
-            checked("network.routing", renamed.table("network.routing", routing))
+            checked("network.routing", routing)
         except ConfigError as error:
             hint = error.hint or f"routing is {routing['kind']} on this network where nothing is said of it"
             raise ConfigError(error.path, error.value, error.expected, hint) from None
@@ -87,7 +85,7 @@ class Network:
 
     def replace(self, **options: Any) -> Network:
         """The same network with some options changed; ``router=...`` replaces all that was said of the router."""
-        changes = _with_new_names(given(options))
+        changes = given(options)
         # A kind alone, ``routing="duato"``, leaves the rest of its table.
         whole = {name for name, one in changes.items() if isinstance(one, (Value, Mapping))}
         kept = {name: one for name, one in self.options.items() if _table_of(name) not in whole or name in changes}
@@ -124,10 +122,6 @@ def not_a(expected: str, path: str, value: object, hint: str) -> ConfigError:
         return ConfigError(path, "a machine", expected, f"write {parts[path]}" if path in parts else hint)
     shown = repr(value)
     return ConfigError(path, shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}...", expected, hint)
-
-
-def _with_new_names(options: Mapping[str, Any]) -> dict[str, Any]:
-    return renamed.keywords("network", options, {*FLAT["network"], *tables("network")})
 
 
 def _table_of(name: str) -> str:
@@ -213,5 +207,5 @@ def nest_run(run: Value | Mapping[str, Any] | None, options: Mapping[str, Any] |
         run = {key: one for key, one in run.items() if key not in nested}
     for flat in (run, options):
         if isinstance(flat, Mapping):
-            put_all("run", nested, renamed.keywords("run", flat, FLAT["run"]), FLAT["run"])
-    return checked("run", renamed.specification({"run": nested})["run"])
+            put_all("run", nested, flat, FLAT["run"])
+    return checked("run", nested)

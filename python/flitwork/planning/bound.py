@@ -11,7 +11,6 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.physical import Units, physical_name
 from flitwork.planning.specification import Host, Network, plan_of, simulation
-from flitwork.values import renamed
 from flitwork.workloads.workload import Workload
 
 
@@ -118,9 +117,6 @@ class Bound:
         Never less than :attr:`saturation_load`; more where the packets of some sources meet few others.
         """
         return self._cycles("accepted_load_flits_per_cycle")
-
-    closed_loop = renamed.attribute("Bound", "closed_loop", "runs_to_completion")
-    link_load_cycles = renamed.attribute("Bound", "link_load_cycles", "channel_load_cycles")
 
 
 def plan(network: Network, workload: Workload, host: Host | Mapping[str, Any] | None = None) -> _core.Plan:

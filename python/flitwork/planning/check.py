@@ -15,7 +15,6 @@ from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.planning.bound import Bound, plan
 from flitwork.planning.specification import Host, Network, NetworkOptions
-from flitwork.values import renamed
 from flitwork.workloads.workload import Workload, all_to_all
 
 
@@ -94,9 +93,6 @@ class Check:
         """The lower bound of the channels: the most loaded one, or the bisection where that is known [cycles]."""
         # A bisection that is not known is NaN, which no comparison takes.
         return max(self.bound.channel_load_cycles, self.bound.bisection_cycles)
-
-    controllers = renamed.attribute("Check", "controllers", "ports")
-    link_classes = renamed.attribute("Check", "link_classes", "channel_classes")
 
     def __repr__(self) -> str:
         messages = f"{self.exchange['messages']:,} messages, {self.proven}"

@@ -13,7 +13,6 @@ from flitwork.base.errors import ConfigError
 from flitwork.networks import aliases
 from flitwork.networks.constructors import Grid, Mesh, NetworkOptions, RunOptions, Torus
 from flitwork.networks.network import Network, check_network, nest_run, not_a
-from flitwork.values import renamed
 from flitwork.values.plain import Spec, checked, to_json
 from flitwork.values.tables import Host, Run
 from flitwork.values.value import Value, as_written
@@ -88,7 +87,7 @@ class Prepared:
 def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
     """A specification with its files read, and its plan; what is wrong with numbers from a file names their place."""
     complete, read = with_numbers(spec)
-    complete = aliases.specification(renamed.specification(complete))
+    complete = aliases.specification(complete)
     prepared = Prepared(to_json(complete), tuple(_tables(complete)))
     try:
         plan = prepared.plan()

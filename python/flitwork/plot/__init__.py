@@ -6,9 +6,5 @@
 from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.phases import phases
 from flitwork.plot.timeline import timeline
-from flitwork.values.renamed import function
-
-_RENAMED = {f"link_{what}": f"channel_{what}" for what in ("animation", "heatmap", "snapshot")}
-__getattr__ = function("flitwork.plot", _RENAMED, globals())
 
 __all__ = ["channel_animation", "channel_heatmap", "channel_snapshot", "phases", "timeline"]

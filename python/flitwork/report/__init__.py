@@ -6,7 +6,10 @@ statement and a table of all claims in front. The page is made by a Jinja templa
 it (as SVG, or as PNG if smaller).
 """
 
+from flitwork.base.extensions import needs
 from flitwork.report.page import write
 from flitwork.report.section import Section, Shown, of_measurements, of_reproduction, of_result, of_study
+
+needs("jinja2", extra="report")
 
 __all__ = ["Section", "Shown", "of_measurements", "of_reproduction", "of_result", "of_study", "write"]

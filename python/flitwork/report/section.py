@@ -13,7 +13,7 @@ from flitwork.base.libraries import pd
 from flitwork.experiment.study import StudyRun
 from flitwork.plot.gallery import draw_result
 from flitwork.results.result import Result
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Judged
 from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import Reproduction
 from flitwork.studies.statements import Scores, Statement, scores, statements
@@ -47,7 +47,7 @@ class Section:
     #: How to run all of a study of which this is the smaller version.
     full: str = ""
     facts: dict[str, str] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[Judged] = field(default_factory=list)
     figures: list[Shown] = field(default_factory=list)
     table: pd.DataFrame = field(default_factory=pd.DataFrame)
 

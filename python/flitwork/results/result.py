@@ -16,10 +16,9 @@ from flitwork.base.gate import because
 from flitwork.base.libraries import np, pa, pd
 from flitwork.base.physical import Units, with_units
 from flitwork.planning.bound import Bound
-from flitwork.results import format_3, result_file
+from flitwork.results import result_file
 from flitwork.results.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
 from flitwork.results.histogram import Histogram
-from flitwork.values import renamed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -465,7 +464,7 @@ class Result:
         Raises :class:`flitwork.ResultFileError` where the file is damaged, is no result, or is of another format.
         """
         path = Path(path)
-        table, meta, format_read = result_file.read(path)
+        table, meta = result_file.read(path)
         try:
             columns = {
                 name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
@@ -473,26 +472,16 @@ class Result:
                 if name.startswith("[")
             }
             plan, limits = json.loads(meta["flitwork.plan"]), json.loads(meta["flitwork.bound"])
-            if format_read == "3":
-                columns, plan, limits = format_3.columns(columns, plan), format_3.plan(plan), format_3.bound(limits)
             values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
             found = result_file.tables_of(path, meta, plan["spec"]) if tables else ()
             result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds, found)
             whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
         except Exception as error:
-            # Files of old formats have no checksum: anything may be missing, or of another type.
+            # What was written by another program may be anything.
             raise ResultFileError(f"{path}: is incomplete ({because(error)}); delete it and run again") from None
         if not whole:
             raise ResultFileError(f"{path}: its parts do not belong together; delete it and run again")
         return result
-
-    closed_loop = renamed.attribute("Result", "closed_loop", "runs_to_completion")
-    distance_from_bound = renamed.attribute("Result", "distance_from_bound", "ratio_to_bound")
-    links = renamed.attribute("Result", "links", "channels")
-    link_flits = renamed.attribute("Result", "link_flits", "channel_flits")
-    link_utilisation = renamed.attribute("Result", "link_utilisation", "channel_utilisation")
-    link_windows = renamed.attribute("Result", "link_windows", "channel_windows")
-    link_window_cycles = renamed.attribute("Result", "link_window_cycles", "channel_window_cycles")
 
     def __repr__(self) -> str:
         what = self.title

@@ -1,7 +1,6 @@
 """The file of a result: one Parquet file of one row with a checksum over all that is in it.
 
-The checksum covers every column and all metadata, so what is read is what was written. Files of format 4 and before
-have none; they are read as they are.
+The checksum covers every column and all metadata, so what is read is what was written.
 """
 
 from __future__ import annotations
@@ -22,9 +21,6 @@ from flitwork.base.gate import because
 from flitwork.base.libraries import pa, pq
 
 _FORMAT = "5"
-#: Formats that can be read, and those of them that have no checksum.
-_READ = ("3", "4", _FORMAT)
-_UNCHECKED = ("3", "4")
 _FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"
 
 Metadata = Mapping[str, str]
@@ -92,8 +88,8 @@ def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:
     return write_atomically(path, lambda file: pq.write_table(stored, file, compression="zstd"))
 
 
-def read(path: Path) -> tuple[pa.Table, Metadata, str]:
-    """Table, metadata and format of a file. What is damaged is a :class:`ResultFileError`."""
+def read(path: Path) -> tuple[pa.Table, Metadata]:
+    """Table and metadata of a file. What is damaged is a :class:`ResultFileError`."""
     try:
         if path.is_dir():
             raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
@@ -101,7 +97,7 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
         with pq.ParquetFile(path) as file:
             metadata = {k.decode(): v.decode() for k, v in (file.schema_arrow.metadata or {}).items()}
             # Others may be too large for memory.
-            table = file.read(use_threads=False) if metadata.get(_FORMAT_KEY) in _READ else None
+            table = file.read(use_threads=False) if metadata.get(_FORMAT_KEY) == _FORMAT else None
     except FileNotFoundError:
         raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
     except ResultFileError:
@@ -122,15 +118,12 @@ def read(path: Path) -> tuple[pa.Table, Metadata, str]:
         raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
     if not _is_whole(table, metadata):
         raise ResultFileError(f"{path}: is damaged: its checksum is not that of its contents; delete it and run again")
-    return table, metadata, found
+    return table, metadata
 
 
 def _is_whole(table: pa.Table, metadata: Metadata) -> bool:
-    stored = metadata.get(_CHECKSUM_KEY)
-    if stored is None:
-        return metadata[_FORMAT_KEY] in _UNCHECKED
     try:
-        return stored == _checksum(table, metadata)
+        return metadata.get(_CHECKSUM_KEY) == _checksum(table, metadata)
     except Exception:
         # Names that are no text any more, types that are no numbers: Arrow has errors of many kinds for them.
         return False

@@ -5,10 +5,9 @@ A subpackage ``author_year_key`` has
 * ``study.toml`` - the simulations and plots, as for ``flitwork run``;
 * ``claims.toml`` - what the paper says: ``[[claims]]``, one or more for a statement, and for each of its readings
   (:class:`~flitwork.studies.claims.Claim`, :mod:`flitwork.studies.statements`);
-* ``claims.py`` (optional) - ``claims(results: pandas.DataFrame) -> list[Claim]``, for claims that a mean over a column
-  cannot state: return ``Claim(id=..., ours=..., ci=...)``, or with ``variants=[...]`` ours in each of several runs; the
-  rest is taken from ``claims.toml``.
-  A second function ``claims_of_runs(results, points: pathlib.Path) -> list[Claim]`` may read the stored runs, such as
+* ``claims.py`` (optional) - ``claims(results: pandas.DataFrame) -> list[Finding]``, for claims that a mean over a
+  column cannot state: ``Finding(id=..., ours=..., ci=...)``, or with ``variants=[...]`` ours in each of several runs.
+  A second function ``claims_of_runs(results, points: pathlib.Path) -> list[Finding]`` may read the stored runs, such as
   ``flitwork.Result.load(points / f"{plan_hash}.parquet").deliveries``;
 * ``front.toml`` (optional) - what the paper asked and what came out, for reports
   (:class:`~flitwork.studies.front.Front`);
@@ -21,7 +20,7 @@ A subpackage ``author_year_key`` has
 * ``figures.py`` (optional) - ``figures(results: pandas.DataFrame, outdir: pathlib.Path) -> list[pathlib.Path]``.
 """
 
-from flitwork.studies.claims import Claim, judged
+from flitwork.studies.claims import Claim, Finding, Judged, judged
 from flitwork.studies.on_mpi import OnMpi
 from flitwork.studies.reproduce import (
     Published,
@@ -35,6 +34,8 @@ from flitwork.studies.reproduce import (
 
 __all__ = [
     "Claim",
+    "Finding",
+    "Judged",
     "OnMpi",
     "Published",
     "Reproduction",

@@ -33,7 +33,7 @@ class Measure(Table):
 
 
 class Claim(Table):
-    """What a paper states, and how it is judged.
+    """What a paper states, and how it is judged: a row of ``claims.toml``.
 
     ``statement`` names the statement of the paper that the claim judges (its own ``id`` if empty); several claims may
     judge one. ``reading`` is empty for the first reading of the paper, which the README of the study names; any other
@@ -50,8 +50,7 @@ class Claim(Table):
     another machine, asked of this one.
 
     Tolerances are always ours; ``limit = "ours"`` says that the number in ``paper`` is, too, because the paper says it
-    in words. ``variants`` are our values where what has no chance in it was varied: the claim is undecided unless all
-    of them agree, and ``ours`` is their median.
+    in words.
     """
 
     id: str
@@ -71,37 +70,68 @@ class Claim(Table):
     because: str = ""
     quick: bool = True
     measure: Measure | None = None
+
+    def limits(self) -> tuple[float, float]:
+        """Between what our value agrees with the paper's; everything where the paper has no number."""
+        if self.paper is None:
+            return -math.inf, math.inf
+        slack = self.tolerance * (abs(self.paper) if self.relative else 1.0)
+        low = -math.inf if self.relation == "at_most" else self.paper - slack
+        high = math.inf if self.relation == "at_least" else self.paper + slack
+        return low, high
+
+    def agrees(self, ours: float | bool) -> bool:
+        """Whether a value of ours agrees with the paper's."""
+        if self.paper is None:
+            return bool(ours)
+        low, high = self.limits()
+        return low - 1e-9 <= ours <= high + 1e-9
+
+
+class Finding(Table):
+    """Our value for the claim ``id``, as the code of a study finds it.
+
+    ``ci`` is half the width of its 95 % confidence interval, 0 where it has none. ``variants`` are our values where
+    what has no chance in it was varied: the claim is undecided unless all of them agree, and ``ours`` is their median.
+    ``ours`` is nothing where nothing was measured; ``note`` is for readers.
+    """
+
+    id: str
     ours: float | bool | None = None
     ci: float = 0.0
     variants: list[float | bool] = []
     note: str = ""
 
+
+class Judged(Claim):
+    """A claim with what came out of it (:class:`Finding`), and the verdict."""
+
+    ours: float | bool | None = None
+    ci: float = 0.0
+    variants: list[float | bool] = []
+    note: str = ""
+
+    @classmethod
+    def of(cls, claim: Claim, finding: Finding | None = None) -> Judged:
+        """The claim as a finding decides it; not measured without one, or where our value is no number."""
+        found = finding.model_dump(exclude={"id"}) if finding else {}
+        if isinstance(found.get("ours"), float) and math.isnan(found["ours"]):
+            found.update(ours=None, ci=0.0, variants=[])
+        return cls(**{name: getattr(claim, name) for name in Claim.model_fields}, **found)
+
     @property
     def holds(self) -> bool | None:
         """Whether our value agrees with the paper's; ``None`` where nothing was measured."""
-        return None if self.ours is None else self._agrees(self.ours)
-
-    def _agrees(self, ours: float | bool) -> bool:
-        if self.paper is None:
-            return bool(ours)
-        low, high = self._limits(self.paper)
-        return low - 1e-9 <= ours <= high + 1e-9
-
-    def _limits(self, paper: float) -> tuple[float, float]:
-        """Between what our value agrees with the paper's."""
-        slack = self.tolerance * (abs(paper) if self.relative else 1.0)
-        low = -math.inf if self.relation == "at_most" else paper - slack
-        high = math.inf if self.relation == "at_least" else paper + slack
-        return low, high
+        return None if self.ours is None else self.agrees(self.ours)
 
     @property
     def undecided(self) -> bool:
         """Whether our confidence interval contains a limit, or variants disagree: the verdict is one of chance."""
         if self.variants:
-            return len({self._agrees(value) for value in self.variants}) > 1
+            return len({self.agrees(value) for value in self.variants}) > 1
         if self.ours is None or self.paper is None or not self.ci:
             return False
-        return any(abs(self.ours - limit) < self.ci for limit in self._limits(self.paper))
+        return any(abs(self.ours - limit) < self.ci for limit in self.limits())
 
     @property
     def verdict(self) -> Verdict:
@@ -130,8 +160,6 @@ def load_claims(path: Path) -> list[Claim]:
     """The claims of ``claims.toml``, each with the name of its statement."""
     claims = validate(_ClaimsFile, read_toml(path)).claims
     for i, claim in enumerate(claims):
-        if claim.ours is not None or claim.ci or claim.variants:
-            raise ConfigError(f"claims[{i}].ours", claim.ours, "nothing: ours is measured", "give measure instead")
         if any(claim.id == other.id for other in claims[:i]):
             raise ConfigError(f"claims[{i}].id", f'"{claim.id}"', "an id that no other claim has")
     claims = [claim.model_copy(update={"statement": claim.statement or claim.id}) for claim in claims]
@@ -178,12 +206,12 @@ def check_measures(claims: Sequence[Claim], known: Mapping[str, Columns], values
         check_where(measure.per, [columns], f"{path}.per", values)
 
 
-def judged(declared: Sequence[Claim], computed: Iterable[Claim], results: pd.DataFrame, quick: bool) -> list[Claim]:
-    """The declared claims with our values: measured as declared, or as the study's ``claims.py`` computed them.
+def judged(declared: Sequence[Claim], findings: Iterable[Finding], results: pd.DataFrame, quick: bool) -> list[Judged]:
+    """The declared claims with our values: measured as declared, or as the study's ``claims.py`` found them.
 
     A claim that the smaller version of a study cannot judge says so in its note.
     """
-    ours = {claim.id: claim for claim in computed}
+    ours = {finding.id: finding for finding in findings}
     known = [claim.id for claim in declared]
     for extra in ours:
         if extra not in known:
@@ -193,26 +221,22 @@ def judged(declared: Sequence[Claim], computed: Iterable[Claim], results: pd.Dat
     claims = []
     for claim in declared:
         if quick and not claim.quick:
-            claims.append(claim.model_copy(update={"note": _NEEDS_FULL}))
+            claims.append(Judged.of(claim, Finding(id=claim.id, note=_NEEDS_FULL)))
             continue
         if quick and claim.quick_expected:
             claim = claim.model_copy(update={"expected": claim.quick_expected})
-        found = _with_ours(claim, ours.get(claim.id), results)
+        found = Judged.of(claim, ours.get(claim.id) or _finding(claim, results))
         waits = quick and found.verdict == "not measured" and not found.note
         claims.append(found.model_copy(update={"note": _NEEDS_FULL}) if waits else found)
     return claims
 
 
-def _with_ours(claim: Claim, computed: Claim | None, results: pd.DataFrame) -> Claim:
-    if computed is not None:
-        given = {key: getattr(computed, key) for key in computed.model_fields_set - {"id"}}
-    elif claim.measure is not None:
-        given = dict(zip(("ours", "ci"), measured(claim.measure, results), strict=True))
-    else:
-        return claim
-    if isinstance(given.get("ours"), float) and math.isnan(given["ours"]):
-        given.update(ours=None, ci=0.0, variants=[])
-    return claim.model_copy(update=given)
+def _finding(claim: Claim, results: pd.DataFrame) -> Finding | None:
+    """Our value as the claim declares it."""
+    if claim.measure is None:
+        return None
+    value, ci = measured(claim.measure, results)
+    return Finding(id=claim.id, ours=value, ci=ci)
 
 
 def measured(measure: Measure, results: pd.DataFrame) -> tuple[float | None, float]:

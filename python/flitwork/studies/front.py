@@ -13,7 +13,7 @@ from pathlib import Path
 
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.strict import Table, read_toml, validate
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Judged
 
 _PLACE = re.compile(r"\{([^{}:]+)(?::(paper|verdict|percent|paper percent))?\}")
 
@@ -30,7 +30,7 @@ class Front(Table):
         path = folder / "front.toml"
         return validate(cls, read_toml(path)) if path.is_file() else cls()
 
-    def told(self, claims: Sequence[Claim]) -> list[str]:
+    def told(self, claims: Sequence[Judged]) -> list[str]:
         """The sentences, with the values of these claims in their places.
 
         A place that no claim has is a :class:`~flitwork.base.errors.ConfigError`.
@@ -47,7 +47,7 @@ class Front(Table):
         return sentences
 
 
-def _value(claim: Claim, what: str | None) -> str:
+def _value(claim: Judged, what: str | None) -> str:
     if what == "verdict":
         return claim.verdict
     words = (what or "").split()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from flitwork.base.libraries import pd
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.reproduce import Reproduction, Simulated, claims_of, figures_of
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Pending:
     """A study whose claims are being judged and whose figures are being drawn."""
 
     simulated: Simulated
-    claims: Future[_Told[list[Claim]]] | None
+    claims: Future[_Told[list[Finding]]] | None
     figures: Future[_Told[list[Path]]] | None
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.base.libraries import pd
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Judged
 
 #: Is told of a row that was measured, its number and how many there are in all.
 RowTold = Callable[[Mapping[str, Any], int, int], None]
@@ -28,4 +28,4 @@ class OnMpi:
     found: list[str] = field(default_factory=list)
     table: pd.DataFrame = field(default_factory=lambda: pd.DataFrame())
     figures: list[Path] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[Judged] = field(default_factory=list)

@@ -19,7 +19,7 @@ from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
 from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
-from flitwork.studies.claims import Claim, check_measures, judged, load_claims
+from flitwork.studies.claims import Claim, Finding, Judged, check_measures, judged, load_claims
 from flitwork.studies.front import Front
 from flitwork.studies.on_mpi import OnMpi, RowTold
 
@@ -81,14 +81,14 @@ class Reproduction:
     """A study that was run, with the verdict on each claim."""
 
     run: StudyRun
-    claims: list[Claim]
+    claims: list[Judged]
     figures: list[Path]
     quick: bool = False
     front: Front = field(default_factory=Front)
     on_mpi: OnMpi | None = None
 
     @property
-    def failed(self) -> list[Claim]:
+    def failed(self) -> list[Judged]:
         """Claims with another verdict than they should have; of the full study also those that were not measured."""
         return [c for c in self.claims if c.fails or (c.verdict == "not measured" and not self.quick)]
 
@@ -178,7 +178,7 @@ class Simulated:
         name = self.study.name if self.study.package else str(self.study.folder)
         return name, self.run.table, self.run.out
 
-    def judged(self, claims: Callable[[], list[Claim]], figures: Callable[[], list[Path]]) -> Reproduction:
+    def judged(self, claims: Callable[[], list[Finding]], figures: Callable[[], list[Path]]) -> Reproduction:
         """The verdicts; ``claims`` and ``figures`` give what :func:`claims_of` and :func:`figures_of` make of it."""
         computed = _with_gaps(self.run, claims, "claims.py") or []
         verdicts = judged(self.declared, computed, self.run.table, self.quick)
@@ -210,12 +210,12 @@ def simulate(
     return Simulated(study, declared, front, run, quick)
 
 
-def claims_of(name: str, table: pd.DataFrame, folder: Path) -> list[Claim]:
+def claims_of(name: str, table: pd.DataFrame, folder: Path) -> list[Finding]:
     """What ``claims.py`` of the study says of its results, which are ``table`` and lie in ``folder``."""
     module = find(name).module("claims")
     if module is None:
         return []
-    found: list[Claim] = list(module.claims(table))
+    found: list[Finding] = list(module.claims(table))
     if hasattr(module, "claims_of_runs"):
         found += module.claims_of_runs(table, folder / "points")
     return found
@@ -227,18 +227,18 @@ def figures_of(name: str, table: pd.DataFrame, folder: Path) -> list[Path]:
     return list(module.figures(table, folder / "figures")) if module else []
 
 
-def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Claim], bool]:
+def judge_stored(name: str, folder: Path, quick: bool = False) -> tuple[list[Judged], bool]:
     """The claims of a study by the results that lie in ``folder``, and whether any do. Nothing is simulated."""
     study = find(name)
     declared = load_claims(study.folder / "claims.toml")
     table = folder / "results.parquet"
     if not table.is_file():
-        return declared, False
+        return [Judged.of(claim) for claim in declared], False
     results = _stored_table(table)
     return judged(declared, claims_of(name, results, folder), results, quick), True
 
 
-def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[str, list[Claim]]]:
+def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[str, list[Judged]]]:
     """What :func:`reproduce` with ``mpi`` has asked of machines, by the times in ``folder``: each machine, its claims.
 
     Nothing is measured.
@@ -246,7 +246,7 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
     module, table = find(name).on_mpi(), folder / "results.parquet"
     if module is None or not table.is_file():
         return []
-    found: list[tuple[str, list[Claim]]] = module.judge_stored(folder / _MPI, _stored_table(table), quick)
+    found: list[tuple[str, list[Judged]]] = module.judge_stored(folder / _MPI, _stored_table(table), quick)
     return found
 
 

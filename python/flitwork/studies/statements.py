@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from flitwork.studies.claims import Claim, Verdict
+from flitwork.studies.claims import Claim, Judged, Verdict
 
 #: A statement has the first of these verdicts that one of its claims has.
 _WORST_FIRST: tuple[Verdict, ...] = ("not reproduced", "differs", "not measured", "undecided", "reproduced")
@@ -23,8 +23,8 @@ class Statement:
     """
 
     id: str
-    claims: list[Claim] = field(default_factory=list)
-    others: list[Claim] = field(default_factory=list)
+    claims: list[Judged] = field(default_factory=list)
+    others: list[Judged] = field(default_factory=list)
 
     @property
     def by(self) -> str:
@@ -57,7 +57,7 @@ class Row:
     """
 
     statement: Statement
-    claim: Claim | None = None
+    claim: Judged | None = None
     below: bool = False
 
     @property
@@ -84,7 +84,7 @@ class Scores:
     other: int
 
 
-def statements(claims: Sequence[Claim]) -> list[Statement]:
+def statements(claims: Sequence[Judged]) -> list[Statement]:
     """The statements that these claims judge, in the order in which the first claim of each stands."""
     found: dict[str, Statement] = {}
     for claim in claims:
@@ -94,19 +94,19 @@ def statements(claims: Sequence[Claim]) -> list[Statement]:
     return list(found.values())
 
 
-def rows_of(claims: Sequence[Claim]) -> list[Row]:
+def rows_of(claims: Sequence[Judged]) -> list[Row]:
     """These claims as rows of a table, by statement."""
     return [row for one in statements(claims) for row in one.rows]
 
 
-def scores(claims: Sequence[Claim]) -> Scores:
+def scores(claims: Sequence[Judged]) -> Scores:
     """The verdicts by statement."""
     return _counted([(one, one.verdict) for one in statements(claims)])
 
 
 def expected_scores(claims: Sequence[Claim], quick: bool = False) -> Scores:
     """The verdicts by statement that this version of flitwork stands for. Nothing is simulated."""
-    return _counted([(one, one.expected(quick)) for one in statements(claims)])
+    return _counted([(one, one.expected(quick)) for one in statements([Judged.of(claim) for claim in claims])])
 
 
 def _counted(found: Sequence[tuple[Statement, Verdict]]) -> Scores:

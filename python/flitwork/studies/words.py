@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from flitwork.studies.claims import Claim, Verdict
+from flitwork.studies.claims import Claim, Judged, Verdict
 from flitwork.studies.statements import VERDICTS, Row, Scores
 
 #: The columns of :func:`score_cells`.
@@ -23,7 +23,7 @@ def paper_in_words(claim: Claim) -> str:
     return shown + (" (our limit)" if "ours" in (claim.limit, claim.by) else "")
 
 
-def ours_in_words(claim: Claim) -> str:
+def ours_in_words(claim: Judged) -> str:
     """What we found, with its interval or what the variants gave; empty where nothing was measured."""
     if claim.ours is None:
         return ""
@@ -49,7 +49,7 @@ def number(value: float | bool | None) -> str:
     return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def reason_in_words(claim: Claim) -> str:
+def reason_in_words(claim: Judged) -> str:
     """What stands behind its verdict: why ours differs, or a note."""
     if claim.verdict == "differs":
         return f" because {claim.because}"
@@ -71,7 +71,7 @@ def statement_in_words(row: Row) -> str:
     return f"judged by {len(row.statement.claims)} claims: {', '.join(one.id for one in row.statement.claims)}"
 
 
-def whose_in_words(claim: Claim) -> str:
+def whose_in_words(claim: Judged) -> str:
     """Whose statement a claim judges, and in which other reading."""
     return f"{claim.by}, reading: {claim.reading}" if claim.reading else claim.by
 

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.base.arguments import whole
+from flitwork.base.extensions import needs
 from flitwork.explain.records import result_in
 from flitwork.results.result import Progress
 from flitwork.view.recorded import MOST_FRAMES, with_windows
+
+needs("jinja2", "networkx", extra="report")
 
 __all__ = ["view"]
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
-from flitwork.values import renamed
 from flitwork.values.plain import Spec as Spec
 from flitwork.values.plain import checked
 from flitwork.values.schema import fields, kinds, schema
@@ -42,7 +41,7 @@ class Workload:
 
 def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
     """A workload of ``kind``; a misspelt field or a wrong type is an error here, what does not fit a network later."""
-    spec = renamed.table("workload", {"kind": kind, **given})
+    spec = {"kind": kind, **given}
     checked("workload", spec)
     return Workload(spec)
 
@@ -230,7 +229,7 @@ def trace(packets: Any) -> Workload:
     return make_workload("trace", {"packets": table_of("trace", packets, "workload.packets")})
 
 
-def on_off(*, mean_on_cycles: float | None = None, mean_off_cycles: float | None = None, **old_names: float) -> Spec:
+def on_off(*, mean_on_cycles: float | None = None, mean_off_cycles: float | None = None) -> Spec:
     """A process for :func:`traffic`: on and off periods of geometric length, with these means, both required [cycles].
 
     The rate in on periods is such that the long-run mean is the offered load. BookSim's ``burst_alpha`` is
@@ -238,7 +237,7 @@ def on_off(*, mean_on_cycles: float | None = None, mean_off_cycles: float | None
     """
     given = {"mean_on_cycles": mean_on_cycles, "mean_off_cycles": mean_off_cycles}
     given = {name: value for name, value in given.items() if value is not None}
-    process = {"kind": "on_off", **renamed.keywords("workload.process", {**given, **old_names})}
+    process = {"kind": "on_off", **given}
     checked("workload.process", process)
     return process
 

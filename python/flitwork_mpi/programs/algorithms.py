@@ -15,7 +15,6 @@ from typing import Any
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.values import renamed
 
 from flitwork_mpi.programs.steps import Steps, steps_of
 from flitwork_mpi.programs.wire import Wire
@@ -54,13 +53,6 @@ TABLE: Mapping[str, Choice] = {
     "reduce_scatter": Choice("reduce_scatter", (("pairwise", _ALWAYS),)),
     "scan": Choice("scan", (("recursive_doubling", _ALWAYS),)),
     "exscan": Choice("scan", (("recursive_doubling", _ALWAYS),)),
-}
-#: Names that algorithms had, by operation.
-_OLD_NAMES = {
-    ("broadcast", "scatter_allgather"): "van_de_geijn",
-    ("all_to_all", "pairwise"): "pairwise_shift",
-    ("allreduce", "reduce_bcast"): "reduce_broadcast",
-    ("reduce_scatter", "reduce_scatter"): "reduce_then_scatter",
 }
 
 
@@ -133,12 +125,9 @@ def checked(chosen: Mapping[str, str]) -> dict[str, str]:
                 f"algorithms.{collective}", name, f"one of {', '.join(TABLE)}", did_you_mean(collective, TABLE)
             )
         choice = TABLE[collective]
-        new = _OLD_NAMES.get((choice.operation, name), name)
-        if new not in choice.names:
+        if name not in choice.names:
             raise ConfigError(
                 f"algorithms.{collective}", name, f"one of {', '.join(choice.names)}", did_you_mean(name, choice.names)
             )
-        if new != name:
-            renamed.warn(f"algorithms.{collective} = {name}", new)
-        found[collective] = new
+        found[collective] = name
     return found

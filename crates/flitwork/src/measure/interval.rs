@@ -64,9 +64,11 @@ pub(crate) fn interval(batches: &Batches, confidence: f64, part: impl Fn(&Totals
     })
 }
 
-/// Two-sided quantile of Student's t. Rounded, so that machines whose logarithms differ in the last bit end their runs in the
-/// same cycle.
-fn student_t(confidence: f64, freedom: usize) -> f64 {
+/// Two-sided quantile of Student's t: a variable with so many degrees of `freedom` lies between its negative and itself with the
+/// probability `confidence` (between 0 and 1). Infinite without freedom. Rounded to 6 decimal places, so that machines whose
+/// logarithms differ in the last bit end their runs in the same cycle.
+#[must_use]
+pub fn student_t(confidence: f64, freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::INFINITY, |d| d.inverse_cdf(0.5 + 0.5 * confidence));
     (t * 1e6).round() / 1e6
 }

@@ -27,6 +27,7 @@ pub use fairness::Fairness;
 pub(crate) use fairness::starved;
 pub use flit_times::{FlitTally, Spread};
 pub(crate) use flit_times::{FlitTimes, FlitsUnderWay};
+pub use interval::student_t;
 pub(crate) use lag::Expected;
 pub use latency::{LatencyHistogram, LatencyRecorder, LatencySummary};
 pub(crate) use log::{Arrival, Origin, PacketLog, TrafficLog};

@@ -3,7 +3,6 @@
 use super::SimulationSpec;
 use super::fit::{expected_at, schema, table_in_words, variants};
 use super::place::Place;
-use super::renamed::{renamed_field, renamed_word};
 use crate::error::{Error, did_you_mean};
 use serde_json::Value;
 
@@ -17,8 +16,7 @@ pub(super) fn explain(place: &Place, message: &str, root: &Value) -> Error {
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (variant, expected) = split_quoted(rest);
         let at = leaf(root, place, &Value::String(variant.clone()), message).to_string();
-        let hint = renamed_word(&at, &variant)
-            .map_or_else(|| did_you_mean(&variant, &expected), |new| format!("it was renamed: write {new}"));
+        let hint = did_you_mean(&variant, &expected);
         return Error::config(at, format!("{variant:?}"), known(&expected, "value"), hint);
     }
     if let Some(rest) = message.strip_prefix("missing field ") {
@@ -37,9 +35,7 @@ pub(super) fn explain(place: &Place, message: &str, root: &Value) -> Error {
 
 /// The error for a field at `path` that does not exist beside those that do.
 pub(super) fn unknown_field(path: &str, field: &str, value: &Value, fields: &[String]) -> Error {
-    let hint =
-        renamed_field(path).map_or_else(|| did_you_mean(field, fields), |new| format!("it was renamed: write {new}"));
-    Error::config(path, value, known(fields, "field"), hint)
+    Error::config(path, value, known(fields, "field"), did_you_mean(field, fields))
 }
 
 /// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".

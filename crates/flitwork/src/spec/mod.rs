@@ -13,7 +13,6 @@ mod noise;
 mod parse;
 mod physical;
 mod place;
-mod renamed;
 mod run;
 mod service;
 mod threads;
@@ -34,7 +33,6 @@ pub use network::{
 pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP};
 pub use noise::{NoisePhase, NoiseSpec};
 pub use parse::{check_table, from_json, schema_json, topology_from_json};
-pub use renamed::{RENAMED_FIELDS, RENAMED_WORDS};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{KernelChoice, RecordSpec, RunSpec};
 pub(crate) use service::MAX_PREPARATION;

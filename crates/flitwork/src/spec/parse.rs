@@ -108,17 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_field_or_word_is_named_with_its_new_name() {
-        let (path, _, hint) = error("\"router\"", r#""terminal":{"controllers":2},"router""#);
-        assert_eq!((path.as_str(), hint.as_str()), ("network.terminal", "it was renamed: write network.nic"));
-        let (_, _, hint) = error("\"router\"", r#""nic":{"ejection_port":"same_controller"},"router""#);
-        assert_eq!(hint, "it was renamed: write same_port");
-        let (path, _, hint) = error("0.1}", r#"0.1,"process":{"kind":"on_off","mean_burst_cycles":3}}"#);
-        assert_eq!(path, "workload.process.mean_burst_cycles");
-        assert_eq!(hint, "it was renamed: write workload.process.mean_on_cycles");
-    }
-
-    #[test]
     fn an_unknown_kind_is_named() {
         let (path, value, hint) = error("\"torus\"", "\"tours\"");
         assert_eq!(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from flitwork.studies.booksim_2_alltoall.compare import comparison
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Every claim of ``claims.toml``: the largest difference of a network and a kind of synchronisation."""
     points = comparison(results)
     return [
-        Claim(id=f"{network}.{sync}", ours=float(part["difference"].abs().max()), note=_note(part))
+        Finding(id=f"{network}.{sync}", ours=float(part["difference"].abs().max()), note=_note(part))
         for (network, sync), part in points.groupby(["network", "sync"])
     ]
 

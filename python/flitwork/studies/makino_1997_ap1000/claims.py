@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.makino_1997_ap1000.measures import (
     ABSOLUTE,
     B_NET,
@@ -27,12 +27,12 @@ _CELLS = 16
 _EXCHANGES = ("exchange_lengths", "exchange_cells", "exchange_total")
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Every claim; what was not run has no value."""
     found = {**_positions(results), **_lines(results), **_orders(results), **_search(results)}
     varied = _readings(results)
     return [
-        Claim(id=name, ours=value, variants=varied if name == "TE.readings" else [])
+        Finding(id=name, ours=value, variants=varied if name == "TE.readings" else [])
         for name, value in {**found, "TE.readings": varied[0] if varied else None}.items()
         if value is not None
     ]

@@ -18,7 +18,7 @@ from flitwork.base.extensions import load_extension
 from flitwork.base.files import write_csv
 from flitwork.networks.network import Network
 from flitwork.plot.style import COLOURS
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, bandwidth, specification
 from flitwork.studies.naruse_2010_two_level_ring.npb import NPB
 
@@ -136,19 +136,19 @@ def _run(benchmark: Benchmark, algorithm: str, network: Network, host: dict[str,
     return {"all_to_all": float(inside), "other": float(other)}
 
 
-def claims(table: pd.DataFrame) -> Iterator[Claim]:
+def claims(table: pd.DataFrame) -> Iterator[Finding]:
     """The claims ``F13.*``."""
     if table.empty:
         return
     inside, other = (table[column].unstack("algorithm") for column in ("all_to_all", "other"))
     whole = inside[RING] + other[RING]
-    yield Claim(id="F13.shrinks", ours=float((inside[TWO_LEVEL] < inside[RING]).mean()))
-    yield Claim(id="F13.other", ours=float(((other[TWO_LEVEL] - other[RING]) / whole).abs().max()))
+    yield Finding(id="F13.shrinks", ours=float((inside[TWO_LEVEL] < inside[RING]).mean()))
+    yield Finding(id="F13.other", ours=float(((other[TWO_LEVEL] - other[RING]) / whole).abs().max()))
     less = 1 - inside[TWO_LEVEL] / inside[RING]
     by_length = sorted((NPB[str(name)][0], share) for name, share in less.to_dict().items())
     long = [share for kib, share in by_length if kib >= _LONG]
     if long and by_length[0][0] < _LONG:
-        yield Claim(id="F13.short", ours=float(np.mean([share > by_length[0][1] for share in long])))
+        yield Finding(id="F13.short", ours=float(np.mean([share > by_length[0][1] for share in long])))
 
 
 def draw(table: pd.DataFrame) -> Figure | None:

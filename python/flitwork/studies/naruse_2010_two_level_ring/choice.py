@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     RING,
     TWO_LEVEL,
@@ -56,13 +56,13 @@ def chosen(objectives: pd.Series[float]) -> tuple[int, int]:
     return int(burst), int(part)
 
 
-def claims(results: pd.DataFrame) -> Iterator[Claim]:
+def claims(results: pd.DataFrame) -> Iterator[Finding]:
     """The claim ``C.rule``."""
     values = objective(results)
     if len(values):
         service = specification("npb")["network"]["nic"]["service"]
         used = service["burst_packets"], service["message_overhead_cycles"]
-        yield Claim(id="C.rule", ours=float(used == chosen(values)))
+        yield Finding(id="C.rule", ours=float(used == chosen(values)))
 
 
 def draw(results: pd.DataFrame) -> Figure | None:

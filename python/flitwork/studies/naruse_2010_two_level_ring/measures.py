@@ -9,7 +9,7 @@ import pandas as pd
 
 from flitwork.base.statistics import half_width_95
 from flitwork.experiment import expand, load_study
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 
 RING, TWO_LEVEL, AGGREGATION = "pairwise_shift", "two_level_ring", "aggregation"
 NAMES = {RING: "Ring", TWO_LEVEL: "2-Level Ring", AGGREGATION: "aggregation"}
@@ -57,9 +57,9 @@ def of_seeds(results: pd.DataFrame, experiment: str, **where: Any) -> pd.DataFra
     return table.pivot_table("mb_per_s", "seed", "algorithm", "mean")
 
 
-def over_seeds(name: str, values: pd.Series[float]) -> Claim:
+def over_seeds(name: str, values: pd.Series[float]) -> Finding:
     """A claim about the mean over the seeds."""
-    return Claim(id=name, ours=float(values.mean()), ci=half_width_95(values.to_numpy()) if len(values) > 1 else 0.0)
+    return Finding(id=name, ours=float(values.mean()), ci=half_width_95(values.to_numpy()) if len(values) > 1 else 0.0)
 
 
 def setting(table: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from flitwork.base.statistics import half_width_95
 from flitwork.plot.style import COLOURS
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     READINGS,
@@ -70,23 +70,23 @@ def simulated(results: pd.DataFrame, reading: str) -> pd.DataFrame:
     return pd.DataFrame({"gain": gain.mean(axis=1), "ci": ci, "ring": ring})
 
 
-def claims(results: pd.DataFrame) -> Iterator[Claim]:
+def claims(results: pd.DataFrame) -> Iterator[Finding]:
     """The claims ``T3.*`` and ``N.*``."""
     for reading in READINGS:
         suffix = in_claims(reading)
         gains = computed(results, reading)
         for name, gain in gains.items():
-            yield Claim(id=f"T3.{name}{suffix}", ours=float(gain))
+            yield Finding(id=f"T3.{name}{suffix}", ours=float(gain))
         found = simulated(results, reading)
         if found.empty:
             continue
-        yield Claim(id=f"N.ring{suffix}", ours=float((found["ring"] - 1).abs().max()))
+        yield Finding(id=f"N.ring{suffix}", ours=float((found["ring"] - 1).abs().max()))
         if len(gains):
-            yield Claim(id=f"N.same{suffix}", ours=float((found["gain"] - gains).dropna().abs().max()))
+            yield Finding(id=f"N.same{suffix}", ours=float((found["gain"] - gains).dropna().abs().max()))
         if len(found) == len(NPB):
-            yield Claim(id=f"N.paper{suffix}", ours=float((found["gain"] - PAPER).abs().max()))
+            yield Finding(id=f"N.paper{suffix}", ours=float((found["gain"] - PAPER).abs().max()))
             sort = found["gain"][["IS.B", "IS.C", "IS.D"]]
-            yield Claim(id=f"N.grows{suffix}", ours=float(np.mean(np.diff(sort.to_numpy()) > 0)))
+            yield Finding(id=f"N.grows{suffix}", ours=float(np.mean(np.diff(sort.to_numpy()) > 0)))
 
 
 def draw(results: pd.DataFrame) -> Figure | None:

@@ -11,7 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.measures import LINK, setting, tidy
 
 _BURST = "network.nic.service.burst_packets"
@@ -32,22 +32,22 @@ def shares(results: pd.DataFrame) -> pd.Series[float]:
     return found
 
 
-def claims(results: pd.DataFrame) -> Iterator[Claim]:
+def claims(results: pd.DataFrame) -> Iterator[Finding]:
     """The claims ``P.*``."""
     found = shares(results)
     if found.empty:
         return
     fifo = found.xs(_FIFO, level="switch").unstack("burst").sort_index(axis=1)
     apart, still = fifo.drop(index=_STILL), fifo.loc[[_STILL]].to_numpy()[0]
-    yield Claim(id="P.regular", ours=float(still[0]))
-    yield Claim(id="P.regular-bursts", ours=float(still[1:].min()))
-    yield Claim(id="P.jitter", ours=float(1 - apart[1].max()))
-    yield Claim(id="P.bursts", ours=float((apart.diff(axis=1).iloc[:, 1:] < 0).to_numpy().mean()))
+    yield Finding(id="P.regular", ours=float(still[0]))
+    yield Finding(id="P.regular-bursts", ours=float(still[1:].min()))
+    yield Finding(id="P.jitter", ours=float(1 - apart[1].max()))
+    yield Finding(id="P.bursts", ours=float((apart.diff(axis=1).iloc[:, 1:] < 0).to_numpy().mean()))
     by_switch = found.unstack("switch")
-    yield Claim(id="P.queues", ours=float((by_switch[_QUEUES] >= by_switch[_FIFO]).mean()))
-    yield Claim(id="P.lanes", ours=float((by_switch[_LANES] / by_switch[_QUEUES] - 1).abs().max()))
+    yield Finding(id="P.queues", ours=float((by_switch[_QUEUES] >= by_switch[_FIFO]).mean()))
+    yield Finding(id="P.lanes", ours=float((by_switch[_LANES] / by_switch[_QUEUES] - 1).abs().max()))
     if _OUTPUTS in by_switch:
-        yield Claim(id="P.outputs", ours=float(by_switch[_OUTPUTS].min()))
+        yield Finding(id="P.outputs", ours=float(by_switch[_OUTPUTS].min()))
 
 
 def draw(results: pd.DataFrame) -> Figure | None:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS, MARKERS
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.measures import (
     AGGREGATION,
     LINK,
@@ -41,7 +41,7 @@ def of_trees(results: pd.DataFrame, column: str, seeds: bool = False) -> pd.Data
     return found.reindex(columns=[name for name in _NAMES if name in found])
 
 
-def claims(results: pd.DataFrame) -> Iterator[Claim]:
+def claims(results: pd.DataFrame) -> Iterator[Finding]:
     """The claims ``F.*``."""
     rates = of_trees(results, "mb_per_s")
     if rates.empty:
@@ -49,15 +49,15 @@ def claims(results: pd.DataFrame) -> Iterator[Claim]:
     both, trees = rates[[RING, TWO_LEVEL]], rates.drop(index=_SWITCH, level="net")
     full = both.drop(index=_SWITCH, level="net").xs(1, level="over").to_numpy()
     switch = both.xs(_SWITCH, level="net").to_numpy()
-    yield Claim(id="F.switch", ours=float(np.abs(full / switch - 1).max()))
+    yield Finding(id="F.switch", ours=float(np.abs(full / switch - 1).max()))
     gain = (trees[TWO_LEVEL] / trees[RING]).unstack("over").sort_index(axis=1)
-    yield Claim(id="F.gain-falls", ours=float((gain.diff(axis=1).iloc[:, 1:] < 0).to_numpy().mean()))
+    yield Finding(id="F.gain-falls", ours=float((gain.diff(axis=1).iloc[:, 1:] < 0).to_numpy().mean()))
     most = of_trees(results, "mb_per_s", seeds=True).xs(4, level="over")
     yield _largest("F.gain-4", most[TWO_LEVEL] / most[RING])
     yield _largest("F.bound-4", of_trees(results, "ratio_to_bound", seeds=True).xs(4, level="over")[TWO_LEVEL])
 
 
-def _largest(name: str, values: pd.Series[float]) -> Claim:
+def _largest(name: str, values: pd.Series[float]) -> Finding:
     """The largest mean over the seeds, by net."""
     by_net = values.unstack("net")
     return over_seeds(name, by_net[by_net.mean().idxmax()])

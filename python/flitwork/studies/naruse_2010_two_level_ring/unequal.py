@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.plot.style import COLOURS
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.naruse_2010_two_level_ring.bars import Bars, draw_groups
 from flitwork.studies.naruse_2010_two_level_ring.measures import NAMES, RING, TWO_LEVEL, size_in_words
 
@@ -34,16 +34,16 @@ def over_bound(results: pd.DataFrame, statistic: Literal["mean", "min", "max"] =
     return found.reindex(columns=list(_NAMES))
 
 
-def claims(results: pd.DataFrame) -> Iterator[Claim]:
+def claims(results: pd.DataFrame) -> Iterator[Finding]:
     """The claims ``U.*``."""
     found = over_bound(results)
     if found.empty:
         return
     plain, met = found.loc[_PLAIN], found.loc[_BARRIERS]
-    yield Claim(id="U.ring", ours=float((plain[TWO_LEVEL] <= plain[RING]).mean()))
-    yield Claim(id="U.barriers", ours=float(met[_BIRKHOFF].max()))
-    yield Claim(id="U.two-level", ours=float((met[_BIRKHOFF] <= met[TWO_LEVEL]).mean()))
-    yield Claim(id="U.free", ours=float((plain[_BIRKHOFF] <= plain[TWO_LEVEL]).mean()))
+    yield Finding(id="U.ring", ours=float((plain[TWO_LEVEL] <= plain[RING]).mean()))
+    yield Finding(id="U.barriers", ours=float(met[_BIRKHOFF].max()))
+    yield Finding(id="U.two-level", ours=float((met[_BIRKHOFF] <= met[TWO_LEVEL]).mean()))
+    yield Finding(id="U.free", ours=float((plain[_BIRKHOFF] <= plain[TWO_LEVEL]).mean()))
 
 
 def draw(results: pd.DataFrame) -> Figure | None:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.shibamura_2012_pacing.measures import CASE, PREFIXES, Blocks, Router, complete, gains, means, tidy
 
 _ROUNDS = ("bruck", "btfly")
@@ -15,7 +15,7 @@ _STEPS = ("pwx", "ring")
 _LARGEST, _SMALLEST = 1024, 128
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Every claim once for each reading of the router and, if they matter to it, of bruck and butterfly.
 
     The first readings have no suffix. What was not run has no value.
@@ -34,7 +34,7 @@ def claims(results: pd.DataFrame) -> list[Claim]:
                 continue
             named = {**_paced(table), **_paced_late(table), "E1.grows": _grows(means(part))}
             found.update({f"{name}{of_router}{of_blocks}": value for name, value in named.items()})
-    return [Claim(id=name, ours=value) for name, value in found.items() if value is not None]
+    return [Finding(id=name, ours=value) for name, value in found.items() if value is not None]
 
 
 def _a2at(results: pd.DataFrame, router: Router) -> dict[str, float | None]:

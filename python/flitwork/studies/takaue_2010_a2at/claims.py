@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.takaue_2010_a2at.measures import BEST_WAY, BEST_WAY_16, by_buffer, crossing, over_n
 from flitwork.studies.takaue_2010_a2at.variants import variants
 
@@ -14,18 +14,18 @@ _NETS = ("mesh", "torus")
 READS_RUNS_OF = ("stalls",)
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Every claim of the paper with our value: that of each variant, and their median."""
     found = [_values(table) for table in variants(results)]
     if not found:
-        return [Claim(id=key, ours=value) for key, value in _values(results).items()]
+        return [Finding(id=key, ours=value) for key, value in _values(results).items()]
     return [_claim(key, [values[key] for values in found]) for key in found[0]]
 
 
-def _claim(key: str, values: list[float | bool]) -> Claim:
+def _claim(key: str, values: list[float | bool]) -> Finding:
     if all(isinstance(value, bool) for value in values):
-        return Claim(id=key, ours=2 * sum(values) > len(values), variants=values)
-    return Claim(id=key, ours=float(np.median(values)), variants=values)
+        return Finding(id=key, ours=2 * sum(values) > len(values), variants=values)
+    return Finding(id=key, ours=float(np.median(values)), variants=values)
 
 
 def _values(results: pd.DataFrame) -> dict[str, float | bool]:

@@ -110,7 +110,7 @@ def _sensitivity(results: pd.DataFrame) -> Figure:
     for x, claim in enumerate(SENSITIVITY.values()):
         for y, reading in enumerate(table.index):
             value = float(table.loc[reading, claim.id])
-            fits = None if claim.paper is None else claim.model_copy(update={"ours": value}).holds
+            fits = None if claim.paper is None else claim.agrees(value)
             hits[reading] += fits is True
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colours[fits], edgecolor="white", linewidth=2))
             ax.text(x + 0.5, y + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=10,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from flitwork.base.statistics import half_width_95
 from flitwork.plot.drawn import tell
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.rows import rows as select
 from flitwork.studies.yokota_2010_unsteady.drawing import line, titled
 
@@ -55,7 +55,7 @@ def chosen(of: pd.DataFrame) -> str:
     return min(near, key=lambda name: (ASSUMPTIONS[name], found[name][0]))
 
 
-def claims(results: pd.DataFrame, reading: str) -> list[Claim]:
+def claims(results: pd.DataFrame, reading: str) -> list[Finding]:
     """The paper's statement about N, under one reading; nothing where it was not run."""
     found = select(highest(results), {"reading": reading}) if "accepted_share" in results else pd.DataFrame()
     if found.empty:
@@ -66,13 +66,13 @@ def claims(results: pd.DataFrame, reading: str) -> list[Claim]:
     step = mean.diff().iloc[1:]
     to = list(mean.index).index(step.idxmin())
     return [
-        Claim(
+        Finding(
             id="S2.rises",
             ours=float(step.min()),
             ci=math.hypot(half.iloc[to], half.iloc[to - 1]),
             note=f"highest accepted load over Rc by N: {told}",
         ),
-        Claim(id="S2.near", ours=float(mean.iloc[-1]), ci=float(half.iloc[-1]), note=f"N = {mean.index[-1]:.0f}"),
+        Finding(id="S2.near", ours=float(mean.iloc[-1]), ci=float(half.iloc[-1]), note=f"N = {mean.index[-1]:.0f}"),
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from flitwork.base.statistics import half_width_95
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.yokota_2010_unsteady import calibrator, jam, measures, prediction, windows
 from flitwork.studies.yokota_2010_unsteady.measures import (
     ADAPTIVE,
@@ -31,21 +31,21 @@ _ALIKE = ("transpose", "random_pairs")
 _DIFFERENT = ("shuffle", "bit_rotation")
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Every claim that the table of results can judge, for each reading."""
     return [c for reading, part in of_readings(results) for c in _named(_claims(part), reading)]
 
 
-def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
+def claims_of_runs(results: pd.DataFrame, points: Path) -> list[Finding]:
     """The claims about packets received over time: they need the stored runs."""
     return [c for reading, part in of_readings(results) for c in _named(_claims_of_runs(part, points), reading)]
 
 
-def _named(found: list[Claim], reading: Reading) -> list[Claim]:
+def _named(found: list[Finding], reading: Reading) -> list[Finding]:
     return [one.model_copy(update={"id": one.id + reading.suffix}) for one in found]
 
 
-def _claims(results: pd.DataFrame) -> list[Claim]:
+def _claims(results: pd.DataFrame) -> list[Finding]:
     return [
         *_bounds(results),
         *_steady(results),
@@ -60,7 +60,7 @@ def _claims(results: pd.DataFrame) -> list[Claim]:
     ]
 
 
-def _claims_of_runs(results: pd.DataFrame, points: Path) -> list[Claim]:
+def _claims_of_runs(results: pd.DataFrame, points: Path) -> list[Finding]:
     by_length = {
         (algorithm, length): windows.received(rows(results, "windows", algorithm=algorithm, l=length), points)
         for algorithm in ALGORITHMS
@@ -88,11 +88,11 @@ def _worst_shape(*series: Trials) -> float:
     )
 
 
-def _second_peak(series: dict[tuple[str, int], Trials], algorithm: str) -> Claim:
+def _second_peak(series: dict[tuple[str, int], Trials], algorithm: str) -> Finding:
     """In both of the longer bursts."""
     found = {n: windows.has_second_peak(series[algorithm, n]) for n in _LENGTHS[1:]}
     note = "; ".join(f"l = {n}: {text}" for n, (_, text) in found.items())
-    return Claim(id=f"F5.dip-{algorithm}", ours=all(there for there, _ in found.values()), note=note)
+    return Finding(id=f"F5.dip-{algorithm}", ours=all(there for there, _ in found.values()), note=note)
 
 
 def _different_over_alike(*series: Trials) -> float:
@@ -102,7 +102,7 @@ def _different_over_alike(*series: Trials) -> float:
     return min(spread[len(_ALIKE) :]) / max(spread[: len(_ALIKE)])
 
 
-def _bounds(results: pd.DataFrame) -> list[Claim]:
+def _bounds(results: pd.DataFrame) -> list[Finding]:
     """The critical load of dimension order against the load at which its busiest channel is full."""
     rc, n = measures.steady(results, measures.critical), int(rows(results, "steady")["N"].iloc[0])
     found = []
@@ -115,7 +115,7 @@ def _bounds(results: pd.DataFrame) -> list[Claim]:
     return found
 
 
-def _steady(results: pd.DataFrame) -> list[Claim]:
+def _steady(results: pd.DataFrame) -> list[Finding]:
     kept, npm = measures.steady(results, measures.kept), measures.steady(results, measures.npm)
     rc = measures.steady(results, measures.critical)
     fallen = over_seeds(lambda mean: mean.xs("df", level="algorithm").min(), kept)
@@ -134,7 +134,7 @@ def _same_tendency(rc: pd.Series[float], npm: pd.Series[float]) -> float:
     return float(np.mean(signs))
 
 
-def _lengths(results: pd.DataFrame) -> list[Claim]:
+def _lengths(results: pd.DataFrame) -> list[Finding]:
     beside = by_seed(rows(results, "lengths"), "completion_cycles", "l")
     alone = by_seed(rows(results, "alone"), "completion_cycles", "l")
     found = [claim("F4.linear", over_seeds(lambda mean: float(_exponents(mean).median()), beside))]
@@ -160,7 +160,7 @@ def _background_varies(beside: pd.Series[float], alone: pd.Series[float]) -> flo
     return float((groups.max() / groups.min()).median())
 
 
-def _patterns(results: pd.DataFrame) -> list[Claim]:
+def _patterns(results: pd.DataFrame) -> list[Finding]:
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
     found = []
     for pattern in measures.DOUBLED:
@@ -172,7 +172,7 @@ def _patterns(results: pd.DataFrame) -> list[Claim]:
     return found
 
 
-def _limited(results: pd.DataFrame) -> list[Claim]:
+def _limited(results: pd.DataFrame) -> list[Finding]:
     limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
     return [claim("F6.no-collapse", over_seeds(lambda mean: _kept_in_bursts(mean, "df"), limited))]
 
@@ -184,7 +184,7 @@ def _kept_in_bursts(durations: pd.Series[float], algorithm: str) -> float:
     return float((groups.last() / groups.max()).min())
 
 
-def _ends(results: pd.DataFrame) -> list[Claim]:
+def _ends(results: pd.DataFrame) -> list[Finding]:
     """When the trials of the longest burst end, by Cross-Line (the footnote of figure 5)."""
     part = rows(results, "windows", algorithm="cl", l=_LENGTHS[-1])
     ends = part["completion_cycles"]
@@ -195,7 +195,7 @@ def _ends(results: pd.DataFrame) -> list[Claim]:
     ]
 
 
-def _sizes(results: pd.DataFrame) -> list[Claim]:
+def _sizes(results: pd.DataFrame) -> list[Finding]:
     duration = by_seed(rows(results, "sizes"), "completion_cycles", "N")
     found = []
     for pattern in ("transpose", "bit_reverse"):

@@ -16,7 +16,7 @@ from flitwork.plot.drawn import tell
 from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import COLOURS
 from flitwork.results.result import Result
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.yokota_2010_unsteady.drawing import size, titled
 from flitwork.studies.yokota_2010_unsteady.measures import PATTERNS, over_seeds, rows
 from flitwork.studies.yokota_2010_unsteady.prediction import claim
@@ -66,7 +66,7 @@ def waits(explanation: Explanation) -> pd.DataFrame:
     return table.groupby(["at", "of", "reason"])["cycles"].sum().reset_index()
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Whether bursts are shorter where no packet queues behind another in its VC; nothing where that was not run."""
     part = rows(results, "own-buffers")
     if part.empty:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from flitwork.base.statistics import half_width_95
 from flitwork.questions.indices import COARSEST_STEP
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.yokota_2010_unsteady import measures
 from flitwork.studies.yokota_2010_unsteady.measures import (
     ALGORITHMS,
@@ -28,19 +28,19 @@ from flitwork.studies.yokota_2010_unsteady.quarter import slowest_quarter
 _DRAWS = 1000
 
 
-def claim(key: str, found: tuple[float, float], note: str = "") -> Claim:
+def claim(key: str, found: tuple[float, float], note: str = "") -> Finding:
     """A number with its interval, if there is one."""
-    return Claim(id=key, ours=found[0], ci=0.0 if math.isnan(found[1]) else found[1], note=note)
+    return Finding(id=key, ours=found[0], ci=0.0 if math.isnan(found[1]) else found[1], note=note)
 
 
-def claims(results: pd.DataFrame) -> list[Claim]:
+def claims(results: pd.DataFrame) -> list[Finding]:
     """Figure 9, the ranks of figure 8, and two of our indices."""
     rc = measures.steady(results, measures.critical)
     slowest, fairest = measures.steady(results, measures.slowest), measures.steady(results, measures.fairest)
     limited = by_seed(rows(results, "limited"), "completion_cycles", "share")
     duration = by_seed(rows(results, "bursts"), "completion_cycles")
     return [
-        Claim(id="F8.ranking", ours=reranked(rc, duration)),
+        Finding(id="F8.ranking", ours=reranked(rc, duration)),
         _correlated("F9a.correlation", measures.critical_unsteady, rc, limited),
         _correlated("F9b.correlation", _speed, rc, duration),
         _on_axis("F9b.x", rc, (0.2, 0.7)),
@@ -50,19 +50,19 @@ def claims(results: pd.DataFrame) -> list[Claim]:
     ]
 
 
-def quarter(results: pd.DataFrame, points: Path) -> Claim:
+def quarter(results: pd.DataFrame, points: Path) -> Finding:
     """Our index against rc; it needs the stored runs."""
     duration, rc = by_seed(rows(results, "bursts"), "completion_cycles"), measures.steady(results, measures.critical)
     return better("index.quarter", slowest_quarter(results, points), rc, duration)
 
 
-def better(key: str, index: BySeed, rc: BySeed, duration: BySeed) -> Claim:
+def better(key: str, index: BySeed, rc: BySeed, duration: BySeed) -> Finding:
     """Whether an index predicts the bursts better than rc: paired, and by more than the choice of patterns explains."""
     mine, other, speed = index.mean(axis=1), rc.mean(axis=1), _speed(duration.mean(axis=1))
     low, high = over_patterns(lambda a, b, c: correlated(a, c) - correlated(b, c), mine, other, speed)
     ours, theirs = correlation(mine, speed), correlation(other, speed)
     note = f"{ours:.2f} against {theirs:.2f}: {ours - theirs:+.2f}, {low:+.2f} to {high:+.2f} over patterns"
-    return Claim(id=key, ours=low > 0, note=note)
+    return Finding(id=key, ours=low > 0, note=note)
 
 
 def reranked(rc: BySeed, duration: BySeed) -> float:
@@ -99,7 +99,7 @@ def over_patterns(statistic: Callable[..., float], *tables: pd.Series[float]) ->
     return float(low), float(high)
 
 
-def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Claim:
+def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Finding:
     """The share of the points of figure 9 (b) that its axis can show."""
     four = values[values.index.get_level_values("algorithm").isin(ALGORITHMS)]
     mean = four.mean(axis=1)
@@ -110,7 +110,7 @@ def _on_axis(key: str, values: BySeed, axis: tuple[float, float]) -> Claim:
 
 def _correlated(
     key: str, of_mean: Callable[[pd.Series[float]], pd.Series[float]], index: BySeed, duration: BySeed
-) -> Claim:
+) -> Finding:
     """Correlation of an index of the steady state with what ``of_mean`` makes of the mean durations."""
     low, high = over_patterns(correlated, index.mean(axis=1), of_mean(duration.mean(axis=1)))
     found = over_seeds(lambda a, b: correlation(a, of_mean(b)), index, duration)

@@ -83,7 +83,7 @@ def drawn(results: pd.DataFrame) -> Figure:
     for x, (name, claim) in enumerate(COLUMNS.items()):
         for y, reading in enumerate(numbers.index):
             value = float(numbers.loc[reading, name])
-            fits = claim.model_copy(update={"ours": value}).holds if claim else None
+            fits = claim.agrees(value) if claim else None
             hits[reading] += fits is True
             _cell(ax, x, y, f"{value:.2f}" if value < 100 else f"{value:.0f}", fits)
     ax.set_xlim(0, len(COLUMNS))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import pandas as pd
-from flitwork.studies.claims import Claim
+from flitwork.studies.claims import Finding
 from flitwork.studies.makino_1997_ap1000.measures import ABSOLUTE, RELATIVE, gains, least
 
 #: What is shown of an operation: over what, its name and its times.
@@ -14,7 +14,7 @@ Series: TypeAlias = "tuple[str, str, pd.DataFrame]"
 _LINES_OVER_RANKS = ("scatter", "gather", f"total exchange, {RELATIVE}")
 
 
-def claims(series: Sequence[Series], fits: pd.DataFrame) -> list[Claim]:
+def claims(series: Sequence[Series], fits: pd.DataFrame) -> list[Finding]:
     """A value for every claim; what was not measured has none."""
     of_cells = fits[(fits["over"] == "cells") & fits["what"].isin(_LINES_OVER_RANKS)]
     found = {
@@ -25,7 +25,7 @@ def claims(series: Sequence[Series], fits: pd.DataFrame) -> list[Claim]:
         "here.F5.linear": _least_r_squared(fits[fits["over"] == "total"]),
         **_orders(measured_gains(series)),
     }
-    return [Claim(id=name, ours=value) for name, value in found.items() if value is not None]
+    return [Finding(id=name, ours=value) for name, value in found.items() if value is not None]
 
 
 def measured_gains(series: Sequence[Series]) -> pd.DataFrame:

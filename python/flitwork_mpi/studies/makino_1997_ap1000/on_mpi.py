@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 from flitwork.base.errors import ConfigError
 from flitwork.base.files import write_csv
-from flitwork.studies.claims import Claim, judged, load_claims
+from flitwork.studies.claims import Judged, judged, load_claims
 from flitwork.studies.makino_1997_ap1000.figures import side_by_side
 from flitwork.studies.makino_1997_ap1000.measures import (
     BUS,
@@ -115,7 +115,7 @@ def measure(
     )
 
 
-def judge_stored(folder: Path, results: pd.DataFrame, quick: bool = False) -> list[tuple[str, list[Claim]]]:
+def judge_stored(folder: Path, results: pd.DataFrame, quick: bool = False) -> list[tuple[str, list[Judged]]]:
     """The claims by the times that lie in ``folder``, of each launcher and MPI library: its machine, and what came out.
 
     Times whose measurement has not reached its end count as far as they go.
@@ -136,7 +136,7 @@ def _fitted(table: pd.DataFrame, ranks: int, sizes: Sizes, results: pd.DataFrame
     return series, fits[fits["R², here"].notna()].reset_index(drop=True)
 
 
-def _judged(series: Sequence[Series], fits: pd.DataFrame, table: pd.DataFrame) -> list[Claim]:
+def _judged(series: Sequence[Series], fits: pd.DataFrame, table: pd.DataFrame) -> list[Judged]:
     declared = load_claims(Path(__file__).with_name("on_mpi.toml"))
     return judged(declared, claims(series, fits), table, quick=False)
 
