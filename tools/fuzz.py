@@ -221,7 +221,7 @@ def _damaged(data: bytes, case: Case, draw: random.Random) -> bytes:
     if draw.random() < 0.6:
         with contextlib.suppress(ValueError, RecursionError):
             if "toml" in case.tags:
-                from flitwork.base.gate import tomllib
+                from flitwork.base.input_files import tomllib
 
                 return toml(damaged_tree(tomllib.loads(data.decode()), draw)).encode()
             if "json" in case.tags:

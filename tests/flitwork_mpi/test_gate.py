@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import COMMAND, REPOSITORY, SLOW_STUDY
-from flitwork.base import files, gate
+from flitwork.base import input_files, output_files
 from flitwork.cli.network_file import network_file
 from flitwork.experiment import parse_study
 from flitwork.experiment.expression import evaluate
@@ -142,7 +142,7 @@ def test_what_has_no_end_is_no_file(tmp_path: Path) -> None:
             read(endless)  # type: ignore[operator]
     with pytest.raises(fw.ConfigError, match="at most 100 bytes"):
         (tmp_path / "long").write_bytes(bytes(101))
-        gate.read_bytes(tmp_path / "long", "file", "a file", most=100)
+        input_files.read_bytes(tmp_path / "long", "file", "a file", most=100)
 
 
 def test_rules_of_nothing(tmp_path: Path, cli: Callable[..., Any]) -> None:
@@ -234,14 +234,14 @@ def test_of_several_files_all_are_kept_or_none(tmp_path: Path) -> None:
     old.write_text("before")
 
     def write(path: Path) -> None:
-        files.write_atomically(path, lambda file: file.write(b"x"))
+        output_files.write_atomically(path, lambda file: file.write(b"x"))
 
-    with pytest.raises(fw.StorageError), files.all_or_none():
+    with pytest.raises(fw.StorageError), output_files.all_or_none():
         write(old)
         write(new)
         raise fw.StorageError("full")
     assert old.read_text() == "x" and not new.exists()
-    with files.all_or_none():
+    with output_files.all_or_none():
         write(new)
     assert new.exists()
 

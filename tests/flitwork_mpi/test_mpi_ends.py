@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from flitwork_mpi.native import launched
-from flitwork_mpi.native.launched import Launched
+from flitwork_mpi.native import started_job
+from flitwork_mpi.native.started_job import Launched
 from mpi_libraries import AS_ROOT, Library
 
 #: Ranks that are outside MPI most of the time; `deaf` ones ignore what asks them to end.
@@ -98,7 +98,7 @@ def marked(mark: str) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("how", ["ends", pytest.param("deaf", marks=pytest.mark.slow), "leaves"])
 def test_a_job_ends_with_its_launcher(how: str, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launched, "_LAUNCHER_SECONDS", 2.0)
+    monkeypatch.setattr(started_job, "_LAUNCHER_SECONDS", 2.0)
     words = [sys.executable, "-c", LAUNCHER, how]
     with Launched(words, environment={MARK: mark}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
         assert job.process.stdout is not None and job.process.stdin is not None

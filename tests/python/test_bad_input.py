@@ -210,7 +210,7 @@ def test_a_result_cannot_be_stored_below_a_file(tmp_path: Path) -> None:
 
 def _study() -> Any:
     from common import STUDY
-    from flitwork.base.gate import tomllib
+    from flitwork.base.input_files import tomllib
     from flitwork.experiment import parse_study
 
     return parse_study(tomllib.loads(STUDY))

@@ -17,7 +17,7 @@ import pytest
 from common import Cli
 from flitwork.base.errors import SimulationError
 from flitwork.cli import app
-from flitwork.cli.alive import alive
+from flitwork.cli.heartbeat import alive
 from flitwork.cli.output import about
 from flitwork.fit import best_ranks, fit_model, predict
 from flitwork.values.plain import to_json

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from common import COMMAND, STUDY, Cli, environment
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.experiment import Job, Status, Watcher, execute, parse_study, plan_study
 from flitwork.experiment.engines import dask as engine_module
 from flitwork.experiment.engines.dask import DaskEngine

@@ -12,7 +12,7 @@ import flitwork as fw
 import numpy as np
 import pytest
 from common import Cli, environment
-from flitwork.cli import alive, pick
+from flitwork.cli import heartbeat, pick
 from flitwork.experiment.execute import Status, Watcher
 from flitwork.planning.specification import plan_of, simulation
 
@@ -103,8 +103,8 @@ def test_pick_says_what_is_left(work_done: float, expected: str | None, monkeypa
 def test_a_line_now_and_then_says_that_work_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alive, "LINE_SECONDS", 0.02)
-    with alive.alive("planning") as over:
+    monkeypatch.setattr(heartbeat, "LINE_SECONDS", 0.02)
+    with heartbeat.alive("planning") as over:
         time.sleep(0.2)
         over()
         lines = capsys.readouterr().err.splitlines()

@@ -11,7 +11,7 @@ from typing import Any
 import flitwork as fw
 import pandas as pd
 import pytest
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.base.physical import Units, physical_name, with_units
 from flitwork.experiment import known_columns, parse_study
 from flitwork.planning.specification import plan_of, simulation

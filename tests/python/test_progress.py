@@ -15,7 +15,7 @@ from pathlib import Path
 import flitwork as fw
 import pytest
 from common import STUDY, environment
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.cli import progress
 from flitwork.experiment import display, parse_study, plan_study
 from flitwork.experiment.axes import MOST_POINTS

@@ -17,7 +17,7 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from common import COMMAND, STUDY, Cli, environment
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.experiment import Job, Status, Watcher, load_study, parse_study
 from flitwork.results.result import Result
 
@@ -348,7 +348,7 @@ def test_two_processes_share_a_folder(slow_study: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
-    from flitwork.base.files import write_atomically
+    from flitwork.base.output_files import write_atomically
 
     path = tmp_path / "file"
     write_atomically(path, lambda file: file.write(b"old"))

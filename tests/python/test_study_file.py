@@ -9,7 +9,7 @@ import flitwork as fw
 import pandas as pd
 import pytest
 from common import REPOSITORY, STUDY
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.experiment import expand, load_study, parse_study, plan_points, plan_study
 from flitwork.experiment.expression import evaluate, fill
 

@@ -8,7 +8,7 @@ from typing import Any
 import flitwork as fw
 import pytest
 from common import REPOSITORY, STUDY, Cli
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.experiment import RESULT_COLUMNS, known_columns, load_study, parse_study, plan_study
 from flitwork.values.schema import kinds, schema
 

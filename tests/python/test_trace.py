@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from common import Cli
 from flitwork import _core
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.experiment import Point, load_study, plan_study
 from flitwork.experiment.jobs import plan_points
 from flitwork.planning.specification import plan_of, simulation
@@ -158,7 +158,7 @@ def test_a_large_trace_is_refused_before_it_starts() -> None:
 def test_a_file_larger_than_the_memory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path)
     np.save(tmp_path / "m.npy", np.ones((4, 4)))
-    monkeypatch.setattr(gate, "usable_bytes", lambda: 1e-2)
+    monkeypatch.setattr(input_files, "usable_bytes", lambda: 1e-2)
     for name in ("t.csv", "rows.npy", "t.parquet"):
         with pytest.raises(fw.ConfigError, match="a file that can be read with 0 MB") as caught:
             planned(fw.trace(tmp_path / name))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import flitwork as fw
 import pytest
-from flitwork.base.gate import tomllib
+from flitwork.base.input_files import tomllib
 from flitwork.experiment import RESULT_COLUMNS, expand, parse_study
 from flitwork.planning.specification import plan_of, simulation
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
 from flitwork.base.formats import GENERAL, check_format
 
@@ -85,7 +85,7 @@ def read_config(path: Path) -> list[Assignment]:
 
 def text_of(path: Path) -> str:
     """What a file says. Signs that are not UTF-8 (in old comments) are replaced; elsewhere they are errors."""
-    return gate.read_text(path, "file", "a BookSim configuration file", errors="replace")
+    return input_files.read_text(path, "file", "a BookSim configuration file", errors="replace")
 
 
 def parse_override(text: str) -> list[Assignment]:

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_folder
+from flitwork.base.output_files import writable_folder
 from flitwork.cli.options import (
     AsJson,
     Engine,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.files import writable_file, write_atomically
+from flitwork.base.output_files import writable_file, write_atomically
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from flitwork.base.files import all_or_none, folder_for
+from flitwork.base.output_files import all_or_none, folder_for
 from flitwork.cli.goal import goal_result, is_goal
-from flitwork.cli.meant import refuse, result_meant
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -27,6 +26,7 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
+from flitwork.cli.run_argument import refuse, result_meant
 from flitwork.explain import Explanation, explain
 from flitwork.explain.explanation import WRITTEN
 from flitwork.results.result import Result

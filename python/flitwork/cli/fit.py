@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import all_or_none, folder_for
+from flitwork.base.output_files import all_or_none, folder_for
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import cell, escape, guarded, note, print_json, print_table, say
 from flitwork.fit import MODELS, Comparison, Fit, Parameter, compare_models, save_fits, save_pictures

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from flitwork.base.errors import ConfigError, unknown_key
-from flitwork.base.files import writable_file
-from flitwork.base.strict import read_toml
+from flitwork.base.output_files import writable_file
+from flitwork.base.toml_tables import read_toml
 from flitwork.cli.output import escape, note, print_json, print_quantities, print_table, say
 from flitwork.networks.network import Network
 from flitwork.results.columns import OF_THE_NETWORK

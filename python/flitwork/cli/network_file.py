@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.base.errors import ConfigError, in_file, unknown_key
-from flitwork.base.files import in_folder
-from flitwork.base.gate import read_toml
+from flitwork.base.input_files import read_toml
+from flitwork.base.output_files import in_folder
 from flitwork.networks.network import Network
 
 _TABLES = ("network", "host", "run")

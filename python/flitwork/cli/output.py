@@ -24,7 +24,7 @@ from flitwork.base.errors import (
     SimulationError,
     StorageError,
 )
-from flitwork.base.files import AGAIN, NO_ROOM
+from flitwork.base.output_files import AGAIN, NO_ROOM
 from flitwork.results.columns import is_latency
 
 if TYPE_CHECKING:

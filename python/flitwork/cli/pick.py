@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file
-from flitwork.cli.alive import alive
+from flitwork.base.output_files import writable_file
+from flitwork.cli.heartbeat import alive
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
     AsJson,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
-from flitwork.cli.alive import alive
+from flitwork.cli.heartbeat import alive
 
 if TYPE_CHECKING:
     from rich.progress import Progress

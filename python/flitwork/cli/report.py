@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file
+from flitwork.base.output_files import writable_file
 from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher

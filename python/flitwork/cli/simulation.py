@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from flitwork.base.dotted_keys import parts as names_of
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.formats import check_format
-from flitwork.base.gate import tomllib
-from flitwork.base.keys import parts as names_of
+from flitwork.base.input_files import tomllib
 from flitwork.cli.options import components, is_study, sent_alone, workload_names
 from flitwork.networks import aliases
 from flitwork.networks.network import put

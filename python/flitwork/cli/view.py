@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from flitwork.cli.goal import goal_result, is_goal
-from flitwork.cli.meant import refuse, result_meant
 from flitwork.cli.options import (
     AsJson,
     IsMesh,
@@ -27,6 +26,7 @@ from flitwork.cli.options import (
 )
 from flitwork.cli.output import escape, guarded, note, print_json, say
 from flitwork.cli.progress import shown
+from flitwork.cli.run_argument import refuse, result_meant
 from flitwork.results.result import Result
 from flitwork.values.tables import Record
 from flitwork.view.page import check_place, write

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from flitwork.base.errors import ResultFileError
-from flitwork.base.files import write_atomically
-from flitwork.base.gate import because
+from flitwork.base.input_files import because
 from flitwork.base.libraries import pa, pq
+from flitwork.base.output_files import write_atomically
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
 from flitwork.experiment.point import Point

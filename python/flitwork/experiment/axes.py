@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flitwork.base.dotted_keys import parts
 from flitwork.base.errors import ConfigError, did_you_mean, unknown_key
-from flitwork.base.keys import parts
 from flitwork.experiment.study_file import Axes, Experiment
 from flitwork.results.columns import RESULT_COLUMNS
 from flitwork.values.flat import FLAT

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flitwork.base.dotted_keys import parts
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.keys import parts
 from flitwork.base.libraries import pd
 from flitwork.base.physical import Units
 from flitwork.experiment.expression import check, evaluate, names_in

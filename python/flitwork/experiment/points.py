@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from flitwork.base.dotted_keys import parts
 from flitwork.base.errors import unknown_key
-from flitwork.base.files import in_folder
-from flitwork.base.keys import parts
+from flitwork.base.output_files import in_folder
 from flitwork.experiment.axes import SECTIONS, Axis, axes_of, check_count, check_no_seed, check_seeds, check_used
 from flitwork.experiment.columns import Columns, check_plots, columns_of
 from flitwork.experiment.expression import fill, names_in, placeholders

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 from flitwork.base.errors import ResultFileError
-from flitwork.base.files import remove_abandoned, writable_folder
+from flitwork.base.output_files import remove_abandoned, writable_folder
 from flitwork.results import result_file
 from flitwork.results.result import Result
 

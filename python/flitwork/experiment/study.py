@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import could_be_folder, writable_folder, write_atomically
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import could_be_folder, writable_folder, write_atomically
 from flitwork.experiment.archive import Archive, HasRow
 from flitwork.experiment.engines import Engine, make_engine
 from flitwork.experiment.execute import Watcher, default_watcher, execute

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
+from flitwork.base.dotted_keys import parts
 from flitwork.base.errors import ConfigError, did_you_mean, in_file
-from flitwork.base.keys import parts
-from flitwork.base.strict import Table, read_toml, validate
+from flitwork.base.toml_tables import Table, read_toml, validate
 
 T = TypeVar("T", bound=Table)
 Axes = dict[str, Any]

@@ -11,8 +11,8 @@ from typing import Any
 
 from flitwork.base.arguments import several
 from flitwork.base.errors import ConfigError, SimulationError
-from flitwork.base.files import writable_folder
 from flitwork.base.libraries import np, pd
+from flitwork.base.output_files import writable_folder
 from flitwork.experiment.axes import check_count, check_different, check_name, check_seeds
 from flitwork.experiment.engines import make_engine
 from flitwork.experiment.execute import Watcher, default_watcher, execute

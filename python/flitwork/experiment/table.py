@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flitwork.base.files import write_atomically, write_csv
 from flitwork.base.libraries import np, pa, pd, pq
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.experiment.archive import HasRow
 from flitwork.experiment.columns import Columns, cell
 from flitwork.experiment.expression import evaluate

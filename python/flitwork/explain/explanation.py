@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_folder, write_csv
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import writable_folder, write_csv
 from flitwork.explain import causes
 from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
@@ -130,7 +130,7 @@ class Explanation:
 
         Files that are there are replaced.
         """
-        from flitwork.base.files import write_atomically
+        from flitwork.base.output_files import write_atomically
         from flitwork.plot.style import forget, save
 
         folder = Path(folder)

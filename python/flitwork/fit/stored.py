@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically
 from flitwork.base.libraries import np, pd
-from flitwork.base.strict import Table, validate
+from flitwork.base.output_files import write_atomically
+from flitwork.base.toml_tables import Table, validate
 from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, Warned
 
@@ -127,7 +127,7 @@ def read_fits(path: str | Path) -> list[Fit]:
     """The fits of a file; what is wrong in it is a :class:`flitwork.ConfigError` that names the place."""
     file = Path(path)
     hint = "flitwork fit DATA --model NAME -o FOLDER writes one"
-    document = gate.read_json(file, "file", "a file of fits", hint)
+    document = input_files.read_json(file, "file", "a file of fits", hint)
     found = validate(_File, document, str(file))
     return [_fit(one, f"{file}: fits.{i}") for i, one in enumerate(found.fits)]
 

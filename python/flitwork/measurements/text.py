@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
 
 _WORD = re.compile(r"[^\s#]+")
@@ -36,7 +36,7 @@ class Place:
 
 def read_text(file: Path) -> str:
     """The text of a file, or an error that says why there is none."""
-    return gate.read_text(file, "file", "a text file", most=None)
+    return input_files.read_text(file, "file", "a text file", most=None)
 
 
 def words(line: str, number: int) -> list[Word]:

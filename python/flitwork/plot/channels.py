@@ -15,7 +15,7 @@ from PIL import Image
 
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically
+from flitwork.base.output_files import write_atomically
 from flitwork.plot.layout import Layout, colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.results.result import Progress, Result

@@ -11,7 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_folder
+from flitwork.base.output_files import writable_folder
 from flitwork.planning.specification import plan_of
 from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.layout import layout

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogFormatter
 from pandas import DataFrame
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically, write_csv
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.plot.drawn import drawn_numbers
 
 T = TypeVar("T")

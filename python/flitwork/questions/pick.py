@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.base.errors import ConfigError, SimulationError
-from flitwork.base.files import write_atomically, write_csv
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.experiment import Watcher, execute, run_options
 from flitwork.experiment.engines import make_engine
 from flitwork.planning.specification import Host, Network, Run, RunOptions

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from flitwork import __version__
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically
+from flitwork.base.output_files import write_atomically
 from flitwork.report.section import Section, Shown
 from flitwork.studies.words import (
     SCORE_HEADERS,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError, ResultFileError
-from flitwork.base.gate import because
+from flitwork.base.input_files import because
 from flitwork.base.libraries import np, pa, pd
 from flitwork.base.physical import Units, with_units
 from flitwork.planning.bound import Bound

@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 
 from flitwork import _core
 from flitwork.base.errors import ResultFileError
-from flitwork.base.files import write_atomically
 from flitwork.base.formats import PARQUET, format_of
-from flitwork.base.gate import because
+from flitwork.base.input_files import because
 from flitwork.base.libraries import pa, pq
+from flitwork.base.output_files import write_atomically
 
 _FORMAT = "5"
 _FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flitwork import _core
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically, write_csv
 from flitwork.base.formats import check_format
 from flitwork.base.libraries import np, pd
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.networks.network import Network, not_a
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.results.result import Result
@@ -117,7 +117,7 @@ def read_goal(path: str | os.PathLike[str]) -> Goal:
     Raises :class:`flitwork.ConfigError` with line and column, or byte, of what is wrong.
     """
     file = Path(path)
-    data = gate.read_bytes(file, "file", "a GOAL file")
+    data = input_files.read_bytes(file, "file", "a GOAL file")
     try:
         return Goal(data, name=file.name)
     except ConfigError:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError, StorageError
-from flitwork.base.files import writable_file
 from flitwork.base.libraries import np, pa, pd, pq
+from flitwork.base.output_files import writable_file
 from flitwork.base.signals import SignalsWait, signals_raise
 from flitwork.planning.bound import Bound
 from flitwork.results.result import NEVER, OF_A_PACKET, Result

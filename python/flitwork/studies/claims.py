@@ -11,7 +11,7 @@ from typing import Any, Literal
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.libraries import pd
 from flitwork.base.statistics import half_width_95
-from flitwork.base.strict import Table, read_toml, validate
+from flitwork.base.toml_tables import Table, read_toml, validate
 from flitwork.experiment.columns import Columns, check_where
 from flitwork.experiment.study_file import Scalar
 from flitwork.studies.rows import rows

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.strict import Table, read_toml, validate
+from flitwork.base.toml_tables import Table, read_toml, validate
 from flitwork.studies.claims import Judged
 
 _PLACE = re.compile(r"\{([^{}:]+)(?::(paper|verdict|percent|paper percent))?\}")

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from flitwork import __version__
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file, write_atomically
+from flitwork.base.output_files import writable_file, write_atomically
 
 if TYPE_CHECKING:
     # What draws takes a second to import: commands that draw nothing start without it.

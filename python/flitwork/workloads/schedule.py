@@ -15,8 +15,8 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import write_atomically
 from flitwork.workloads.operations import Operation, Plain, Receive, Send, Wait, plain_operations
 from flitwork.workloads.schedule_file import ANY, KINDS, read_schedule, schedule_table, table_frame
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said

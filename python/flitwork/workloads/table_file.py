@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.libraries import np, pd, pq
 
@@ -21,7 +21,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 def check_size(file: Path, path: str, bytes_per_byte: int) -> None:
     """Refuses a file that takes more memory than there is, at up to ``bytes_per_byte`` for each of its bytes."""
-    gate.check_memory(file, f"{path}.file", gate.checked(file, f"{path}.file", "a file") * bytes_per_byte)
+    input_files.check_memory(file, f"{path}.file", input_files.checked(file, f"{path}.file", "a file") * bytes_per_byte)
 
 
 def read_csv(file: Path, path: str, expected: str, empty_hint: str, named: bool = False) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def read_csv(file: Path, path: str, expected: str, empty_hint: str, named: bool 
     except pd.errors.EmptyDataError:
         raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
     except Exception as error:
-        because = gate.because(error).rpartition("C error: ")[2]
+        because = input_files.because(error).rpartition("C error: ")[2]
         raise ConfigError(f"{path}.file", file, f"a table with commas between its columns ({because})") from None
     while len(table) and table.iloc[-1].isna().all():
         table = table.iloc[:-1]
@@ -56,7 +56,7 @@ def header_of(file: Path, path: str, expected: str, empty_hint: str) -> list[str
     except pd.errors.EmptyDataError:
         raise ConfigError(f"{path}.file", file, expected, empty_hint) from None
     except Exception as error:
-        raise ConfigError(f"{path}.file", file, f"{expected} ({gate.because(error)})") from None
+        raise ConfigError(f"{path}.file", file, f"{expected} ({input_files.because(error)})") from None
     return ["" if pd.isna(name) else str(name) for name in first.iloc[0]]
 
 
@@ -101,7 +101,7 @@ def _is_number(value: Any) -> bool:
 def read_npy(file: Path, path: str, bytes_per_byte: int) -> Array:
     """An array of NumPy; reading takes up to ``bytes_per_byte`` bytes for each byte of the file."""
     check_size(file, path, bytes_per_byte)
-    with gate.reading(file, f"{path}.file", "an array of NumPy", "numpy.save writes one"):
+    with input_files.reading(file, f"{path}.file", "an array of NumPy", "numpy.save writes one"):
         # Mapped first: a file that claims to be longer than it is asks for no memory.
         array = np.load(file, mmap_mode="r", allow_pickle=False)
         if not isinstance(array, np.ndarray):
@@ -117,11 +117,11 @@ def read_parquet(
     ``check`` sees the names of the columns before any of them is read, and gives those to read; ``None``: all.
     """
     where = f"{path}.file"
-    gate.checked(file, where, "a Parquet file")
-    with gate.reading(file, where, "a Parquet file"), pq.ParquetFile(file) as stored:
+    input_files.checked(file, where, "a Parquet file")
+    with input_files.reading(file, where, "a Parquet file"), pq.ParquetFile(file) as stored:
         rows, groups = stored.metadata.num_rows, range(stored.metadata.num_row_groups)
         unpacked = sum(abs(stored.metadata.row_group(group).total_byte_size) for group in groups)
-        gate.check_memory(file, where, max(rows * bytes_per_row, unpacked))
+        input_files.check_memory(file, where, max(rows * bytes_per_row, unpacked))
         columns = check(list(stored.schema_arrow.names))
         found: pd.DataFrame = stored.read(columns=columns).to_pandas()
     return found

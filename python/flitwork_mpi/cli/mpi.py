@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file
+from flitwork.base.output_files import writable_file
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, IsMesh, Overwrite, Settings, Size, Topology, Wrap

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file
+from flitwork.base.output_files import writable_file
 from flitwork.cli.launcher import launcher_words, row_told
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say

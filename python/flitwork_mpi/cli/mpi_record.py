@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 from flitwork.base.errors import ConfigError, SimulationError
-from flitwork.base.files import writable_file, writable_folder
+from flitwork.base.output_files import writable_file, writable_folder
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say

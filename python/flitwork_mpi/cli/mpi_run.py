@@ -17,9 +17,9 @@ from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json,
 
 from flitwork_mpi.native.build import built
 from flitwork_mpi.native.doctor import Finding, diagnose, launchers, mpi4py_words
-from flitwork_mpi.native.launched import Launched
 from flitwork_mpi.native.launcher import Launcher
 from flitwork_mpi.native.settings import Progress, Settings, Sync
+from flitwork_mpi.native.started_job import Launched
 from flitwork_mpi.tune import read_rules
 
 _HINT = "flitwork mpi run --alltoall two_level_ring -- mpirun -n 8 ./program"

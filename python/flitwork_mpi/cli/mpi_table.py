@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import writable_file
+from flitwork.base.output_files import writable_file
 from flitwork.cli.goal import is_goal
 from flitwork.cli.options import IsMesh, Overwrite, Size, Wrap
 from flitwork.cli.output import escape, guarded, note

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.files import writable_file, write_atomically, write_csv
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import writable_file, write_atomically, write_csv
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Jobs, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say

@@ -15,9 +15,9 @@ from pathlib import Path
 from flitwork.base.errors import FlitworkError
 
 from flitwork_mpi.native.build import built
-from flitwork_mpi.native.launched import Launched
 from flitwork_mpi.native.launcher import Launcher, family_of
 from flitwork_mpi.native.settings import Settings
+from flitwork_mpi.native.started_job import Launched
 
 _LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "prterun")
 _SECONDS = 120.0

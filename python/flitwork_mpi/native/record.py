@@ -11,8 +11,8 @@ from pathlib import Path
 from flitwork.base.errors import ConfigError
 
 from flitwork_mpi.native.build import built
-from flitwork_mpi.native.launched import Launched
 from flitwork_mpi.native.launcher import Launcher
+from flitwork_mpi.native.started_job import Launched
 
 #: How often it is said how large the trace is.
 _SECONDS = 10.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
 from numpy.typing import NDArray
 
@@ -135,7 +135,7 @@ def read_trace(folder: Path) -> Trace:
 
 
 def _read_rank(file: Path) -> RankTrace | None:
-    data = np.frombuffer(gate.read_bytes(file, "trace", "records of a rank", per_byte=_PER_BYTE), dtype=np.uint8)
+    data = np.frombuffer(input_files.read_bytes(file, "trace", "records of a rank", per_byte=_PER_BYTE), dtype=np.uint8)
     if not data.any():
         return None
     if len(data) < EVENT.itemsize:
@@ -151,7 +151,7 @@ def _read_rank(file: Path) -> RankTrace | None:
         events = events[: empty[0]]
     ended = bool((events["what"] == KINDS["END"]).any())
     listed = file.with_suffix(".lists")
-    numbers = gate.read_bytes(listed, "trace", "lists of a rank", per_byte=_PER_BYTE)
+    numbers = input_files.read_bytes(listed, "trace", "lists of a rank", per_byte=_PER_BYTE)
     lists = np.frombuffer(numbers[: len(numbers) // 8 * 8], dtype="<i8")
     ends = np.cumsum(events["words"], dtype=np.int64)
     known = int(np.searchsorted(ends, len(lists), side="right"))

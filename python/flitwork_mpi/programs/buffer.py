@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flitwork_mpi.programs.absent import Absent
 from flitwork_mpi.programs.datatype import Datatype, check_type
 from flitwork_mpi.programs.errors import fault
-from flitwork_mpi.programs.foreign import BOTTOM, at_addresses, elsewhere, shared
+from flitwork_mpi.programs.foreign_memory import BOTTOM, at_addresses, elsewhere, shared
 from flitwork_mpi.programs.integers import integer
+from flitwork_mpi.programs.no_data import Absent
 from flitwork_mpi.programs.predefined import NAMED, of_dtype, of_spec
 from flitwork_mpi.programs.world import here
 

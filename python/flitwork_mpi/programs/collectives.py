@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from flitwork_mpi.programs.absent import Absent, longer
 from flitwork_mpi.programs.algorithms import pick
 from flitwork_mpi.programs.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
 from flitwork_mpi.programs.channel import Channel
+from flitwork_mpi.programs.collective_data import MOVED, NEWS, Block, Values, cut, fill_block, joined, only, put
 from flitwork_mpi.programs.datatype import Datatype, matches
 from flitwork_mpi.programs.errors import fault
+from flitwork_mpi.programs.no_data import Absent, longer
 from flitwork_mpi.programs.objects import checked_root
 from flitwork_mpi.programs.operations import agreed, allgathered, allreduced, exchanged, reduced, scanned
 from flitwork_mpi.programs.reduction import OPS, Op, as_raw, typed
 from flitwork_mpi.programs.request import Request
 from flitwork_mpi.programs.steps import carry_out
-from flitwork_mpi.programs.values import MOVED, NEWS, Block, Values, cut, fill_block, joined, only, put
 from flitwork_mpi.programs.wire import Wire
 
 _SUM = OPS["SUM"]

@@ -23,8 +23,8 @@ from flitwork_mpi.programs.file_view import View, checked_datarep
 from flitwork_mpi.programs.group import Group
 from flitwork_mpi.programs.handle import Handle
 from flitwork_mpi.programs.info import Info
-from flitwork_mpi.programs.opened import MODE_RDONLY, MODE_SEQUENTIAL, Opened, of_system
 from flitwork_mpi.programs.predefined import NAMED, of_spec
+from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, Opened, of_system
 from flitwork_mpi.programs.world import me
 
 SEEK_SET, SEEK_CUR, SEEK_END = 600, 602, 604

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from flitwork_mpi.programs import buffer
-from flitwork_mpi.programs.absent import Absent
 from flitwork_mpi.programs.errors import fault, not_supported
 from flitwork_mpi.programs.file_view import View
-from flitwork_mpi.programs.opened import MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY, Opened
+from flitwork_mpi.programs.no_data import Absent
 from flitwork_mpi.programs.request import Request
+from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY, Opened
 from flitwork_mpi.programs.status import ANY_SOURCE, ANY_TAG, Status
 from flitwork_mpi.programs.world import me
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from flitwork_mpi.programs.buffer import as_bytes
-from flitwork_mpi.programs.foreign import at_addresses
+from flitwork_mpi.programs.foreign_memory import at_addresses
 
 
 class Memory(np.ndarray[Any, np.dtype[np.uint8]]):

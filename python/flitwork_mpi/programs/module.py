@@ -18,7 +18,7 @@ from flitwork_mpi.programs import (
     graph,
     group,
     info,
-    opened,
+    shared_file,
     sized_types,
     status,
     window,
@@ -46,9 +46,9 @@ from flitwork_mpi.programs.comm import (
 )
 from flitwork_mpi.programs.datatype import ORDER_C, ORDER_FORTRAN, Datatype
 from flitwork_mpi.programs.envelope import COMBINERS
-from flitwork_mpi.programs.foreign import BOTTOM
-from flitwork_mpi.programs.matched import MESSAGE_NO_PROC, MESSAGE_NULL
-from flitwork_mpi.programs.matched import Message as MatchedMessage
+from flitwork_mpi.programs.foreign_memory import BOTTOM
+from flitwork_mpi.programs.matched_probe import MESSAGE_NO_PROC, MESSAGE_NULL
+from flitwork_mpi.programs.matched_probe import Message as MatchedMessage
 from flitwork_mpi.programs.memory import Memory
 from flitwork_mpi.programs.neighbours import Topocomm
 from flitwork_mpi.programs.persistent import Persistent
@@ -241,7 +241,7 @@ def _names() -> dict[str, Any]:
         WIN_SEPARATE=window.SEPARATE, WIN_UNIFIED=window.UNIFIED,
         LOCK_EXCLUSIVE=window_server.LOCK_EXCLUSIVE, LOCK_SHARED=window_server.LOCK_SHARED,
         MODE_NOCHECK=1024, MODE_NOSTORE=2048, MODE_NOPUT=4096, MODE_NOPRECEDE=8192, MODE_NOSUCCEED=16384,
-        **{f"MODE_{name}": mode for name, mode in opened.MODES.items()}, File=file.File, FILE_NULL=file.FILE_NULL,
+        **{f"MODE_{name}": mode for name, mode in shared_file.MODES.items()}, File=file.File, FILE_NULL=file.FILE_NULL,
         SEEK_SET=file.SEEK_SET, SEEK_CUR=file.SEEK_CUR, SEEK_END=file.SEEK_END,
         DISPLACEMENT_CURRENT=file.DISPLACEMENT_CURRENT, DISP_CUR=file.DISPLACEMENT_CURRENT,
         MAX_DATAREP_STRING=file.MAX_DATAREP_STRING,

@@ -18,7 +18,7 @@ import numpy as np
 
 from flitwork_mpi.programs.errors import unsupported
 from flitwork_mpi.programs.module import MPI, mpi4py_modules
-from flitwork_mpi.programs.own import Own
+from flitwork_mpi.programs.per_rank import Own
 from flitwork_mpi.programs.world import Process, here
 
 #: Modules of the standard library that each rank of a script has for itself once it imports them.

@@ -8,13 +8,13 @@ from typing import Any
 from typing_extensions import Self
 
 from flitwork_mpi.programs.buffer import Buffer, blocks, message, same_blocks, typed_blocks
+from flitwork_mpi.programs.collective_data import Block, fill_block
 from flitwork_mpi.programs.comm import Comm
 from flitwork_mpi.programs.errors import fault
 from flitwork_mpi.programs.persistent import Persistent
 from flitwork_mpi.programs.pickling import dump, load
 from flitwork_mpi.programs.request import Request
 from flitwork_mpi.programs.status import PROC_NULL, UNDEFINED
-from flitwork_mpi.programs.values import Block, fill_block
 from flitwork_mpi.programs.wire import Wire
 from flitwork_mpi.programs.world import Operation
 

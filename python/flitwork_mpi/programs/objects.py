@@ -7,13 +7,13 @@ from typing import Any
 
 from flitwork_mpi.programs.algorithms import pick
 from flitwork_mpi.programs.channel import Channel
+from flitwork_mpi.programs.collective_data import MOVED, NEWS, Objects, Values
 from flitwork_mpi.programs.errors import fault
 from flitwork_mpi.programs.integers import integer
 from flitwork_mpi.programs.operations import allgathered, allreduced, exchanged, reduced, scanned
 from flitwork_mpi.programs.pickling import dump, load
 from flitwork_mpi.programs.reduction import OPS, Op
 from flitwork_mpi.programs.steps import carry_out
-from flitwork_mpi.programs.values import MOVED, NEWS, Objects, Values
 from flitwork_mpi.programs.world import Message
 
 _SUM = OPS["SUM"]

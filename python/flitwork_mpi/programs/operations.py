@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from flitwork_mpi.programs.algorithms import pick
+from flitwork_mpi.programs.collective_data import MOVED, Values, joined, only
 from flitwork_mpi.programs.steps import Steps, carry_out, steps_of
-from flitwork_mpi.programs.values import MOVED, Values, joined, only
 from flitwork_mpi.programs.wire import Wire
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flitwork_mpi.programs.absent import Absent
 from flitwork_mpi.programs.errors import fault
+from flitwork_mpi.programs.no_data import Absent
 
 if TYPE_CHECKING:
     from flitwork_mpi.programs.buffer import Buffer

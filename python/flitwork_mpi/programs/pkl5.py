@@ -13,10 +13,11 @@ from typing import Any
 from typing_extensions import Self
 
 from flitwork_mpi.programs.algorithms import pick
+from flitwork_mpi.programs.collective_data import MOVED, cut, joined
 from flitwork_mpi.programs.comm import Comm as CommOfMpi
 from flitwork_mpi.programs.errors import fault, not_supported
-from flitwork_mpi.programs.matched import MESSAGE_NO_PROC, MESSAGE_NULL
-from flitwork_mpi.programs.matched import Message as MessageOfMpi
+from flitwork_mpi.programs.matched_probe import MESSAGE_NO_PROC, MESSAGE_NULL
+from flitwork_mpi.programs.matched_probe import Message as MessageOfMpi
 from flitwork_mpi.programs.memory import Memory
 from flitwork_mpi.programs.objects import checked_root, one_for_each
 from flitwork_mpi.programs.operations import allgathered, exchanged
@@ -26,7 +27,6 @@ from flitwork_mpi.programs.request import REQUEST_NULL, statuses_for
 from flitwork_mpi.programs.request import Request as RequestOfMpi
 from flitwork_mpi.programs.status import ANY_SOURCE, ANY_TAG, PROC_NULL, Status
 from flitwork_mpi.programs.steps import carry_out
-from flitwork_mpi.programs.values import MOVED, cut, joined
 from flitwork_mpi.programs.wire import Wire
 from flitwork_mpi.programs.world import Message as Arriving
 from flitwork_mpi.programs.world import Operation, me

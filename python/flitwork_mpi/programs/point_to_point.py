@@ -10,8 +10,8 @@ from typing import Any
 from flitwork_mpi.programs.buffer import Buffer, as_bytes, fill, message, room
 from flitwork_mpi.programs.channel import Channel
 from flitwork_mpi.programs.errors import fault
-from flitwork_mpi.programs.matched import MESSAGE_NO_PROC
-from flitwork_mpi.programs.matched import Message as MatchedMessage
+from flitwork_mpi.programs.matched_probe import MESSAGE_NO_PROC
+from flitwork_mpi.programs.matched_probe import Message as MatchedMessage
 from flitwork_mpi.programs.objects import loaded
 from flitwork_mpi.programs.persistent import Persistent
 from flitwork_mpi.programs.pickling import dump

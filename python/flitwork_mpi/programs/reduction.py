@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flitwork_mpi.programs.absent import Absent
 from flitwork_mpi.programs.datatype import Datatype
 from flitwork_mpi.programs.errors import Refusing, fault
 from flitwork_mpi.programs.handle import Handle
+from flitwork_mpi.programs.no_data import Absent
 from flitwork_mpi.programs.world import here
 
 #: Operations that a rank may have made and not given up, as with mpi4py.

@@ -26,7 +26,7 @@ from flitwork_mpi.programs.comm import COMM_WORLD
 from flitwork_mpi.programs.exits import exits_of_ranks
 from flitwork_mpi.programs.modules import Modules
 from flitwork_mpi.programs.output import Labelled
-from flitwork_mpi.programs.own import registered_by_ranks
+from flitwork_mpi.programs.per_rank import registered_by_ranks
 from flitwork_mpi.programs.result import RunResult
 from flitwork_mpi.programs.script import Script
 from flitwork_mpi.programs.software import Software

@@ -11,7 +11,7 @@ from flitwork.base.errors import ConfigError
 
 from flitwork_mpi.programs.errors import Abort
 from flitwork_mpi.programs.modules import Modules
-from flitwork_mpi.programs.own import call_at_exit
+from flitwork_mpi.programs.per_rank import call_at_exit
 from flitwork_mpi.programs.world import Process
 
 

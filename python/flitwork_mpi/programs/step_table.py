@@ -17,7 +17,7 @@ from typing import BinaryIO
 from flitwork import _core
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.files import write_atomically
+from flitwork.base.output_files import write_atomically
 from flitwork.networks.network import Network, check_network
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.running.goal import Goal

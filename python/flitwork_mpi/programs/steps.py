@@ -2,7 +2,7 @@
 
 The simulator says what a rank does in each step (``_core.CollectiveSteps``): to whom it sends which blocks, from whom
 it receives which, whether it adds what comes to what it has, and whether it waits. A rank *holds* blocks by their
-numbers; what a block is made of, and how it travels, a *load* says (:mod:`flitwork_mpi.programs.values`).
+numbers; what a block is made of, and how it travels, a *load* says (:mod:`flitwork_mpi.programs.collective_data`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 from flitwork.base.errors import ConfigError
 from flitwork.running.simulation import Kind
 
-from flitwork_mpi.programs.replaced import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import replaced, running_rank
 from flitwork_mpi.programs.world import CORE, Fiber, Message, Operation, Place, Process, World, me
 
 KINDS = ("zero", "measured")

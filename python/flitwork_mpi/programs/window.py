@@ -18,7 +18,7 @@ from flitwork_mpi.programs.channel import new_context
 from flitwork_mpi.programs.comm import COMM_SELF, Comm
 from flitwork_mpi.programs.errhandler import Handled
 from flitwork_mpi.programs.errors import Refusing, fault, not_supported
-from flitwork_mpi.programs.foreign import BOTTOM
+from flitwork_mpi.programs.foreign_memory import BOTTOM
 from flitwork_mpi.programs.group import Group
 from flitwork_mpi.programs.handle import Handle
 from flitwork_mpi.programs.info import Info

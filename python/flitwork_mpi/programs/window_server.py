@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork_mpi.programs.absent import Absent
 from flitwork_mpi.programs.buffer import Buffer
 from flitwork_mpi.programs.datatype import Datatype
+from flitwork_mpi.programs.no_data import Absent
 from flitwork_mpi.programs.reduction import OPS, Op, as_raw, typed
 from flitwork_mpi.programs.world import Message, Operation, Process
 

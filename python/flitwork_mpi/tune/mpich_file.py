@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError, did_you_mean
 
+from flitwork_mpi.tune.json_places import Located, located
+from flitwork_mpi.tune.json_places import Path as Where
 from flitwork_mpi.tune.names import MPICH
 from flitwork_mpi.tune.openmpi_file import Step, one_per_server, segments, without_gaps
-from flitwork_mpi.tune.places import Located, located
-from flitwork_mpi.tune.places import Path as Where
 from flitwork_mpi.tune.rule import EXTRAPOLATED, LIBRARY, Asked, Choice, Rule, Selected, whole_number
 
 #: Blocking collectives: MPICH fails in those that a file says nothing of.
@@ -51,7 +51,7 @@ _MARK = f"{EXTRAPOLATED}=yes"
 
 
 def _read(file: Path) -> bytes:
-    return gate.read_bytes(file, "--base", "a file")
+    return input_files.read_bytes(file, "--base", "a file")
 
 
 def built_in(file: Path) -> str:

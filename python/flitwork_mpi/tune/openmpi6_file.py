@@ -14,9 +14,9 @@ from typing import Any
 
 from flitwork.base.errors import did_you_mean
 
+from flitwork_mpi.tune.json_places import Located, Path, located
 from flitwork_mpi.tune.names import OPENMPI, REQUESTS
 from flitwork_mpi.tune.openmpi_file import COLLECTIVES, in_sums, segments, vector_bytes
-from flitwork_mpi.tune.places import Located, Path, located
 from flitwork_mpi.tune.rule import EXTRAPOLATED, LIBRARY, MOST_RANKS, Asked, Choice, Rule, Selected, Span, no_rules, row
 
 _TOP = ("$schema", "rule_file_version", "module", "collectives")

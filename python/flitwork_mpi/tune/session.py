@@ -14,7 +14,7 @@ from typing import IO
 
 from flitwork.base.errors import SimulationError
 
-from flitwork_mpi.native.launched import Launched
+from flitwork_mpi.native.started_job import Launched
 
 _END_SECONDS = 5.0
 _LAST_LINES = 12

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_atomically, write_csv
 from flitwork.base.libraries import pd
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.measurements import COLUMNS
 
 from flitwork_mpi.tune.table import read_measurements

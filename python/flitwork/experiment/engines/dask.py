@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flitwork._core import __version__
-from flitwork.base import errors, gate
+from flitwork.base import errors, input_files
 from flitwork.base.errors import ConfigError, SimulationError
 from flitwork.base.physical import Units
 from flitwork.experiment.engines.engine import HOW_TO_START, TICK_SECONDS, Engine, Outcome, Outcomes
@@ -149,7 +149,7 @@ class DaskEngine(Engine):
 def _address_in(path: Path) -> str:
     """The address in a scheduler file."""
     expected, hint = "a scheduler file that can be read", "`dask scheduler --scheduler-file FILE` writes one"
-    found = gate.read_json(path, "scheduler", expected, hint)
+    found = input_files.read_json(path, "scheduler", expected, hint)
     if not isinstance(found, dict) or not isinstance(found.get("address"), str):
         raise ConfigError("scheduler", path, f"{expected}: with an address", hint)
     return str(found["address"])

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from flitwork.base.extensions import load_extension
-from flitwork.base.files import write_csv
+from flitwork.base.output_files import write_csv
 from flitwork.networks.network import Network
 from flitwork.plot.style import COLOURS
 from flitwork.studies.claims import Finding

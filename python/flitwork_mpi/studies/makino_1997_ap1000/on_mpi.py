@@ -20,7 +20,7 @@ from typing import Any
 
 import pandas as pd
 from flitwork.base.errors import ConfigError
-from flitwork.base.files import write_csv
+from flitwork.base.output_files import write_csv
 from flitwork.studies.claims import Judged, judged, load_claims
 from flitwork.studies.makino_1997_ap1000.figures import side_by_side
 from flitwork.studies.makino_1997_ap1000.measures import (

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError, unknown_key
 
 
@@ -28,7 +28,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     with contextlib.suppress(OSError):
         if inside.exists():
             raise ConfigError("file", path, "a TOML file, not a folder", f"did you mean {inside}?")
-    return gate.read_toml(path)
+    return input_files.read_toml(path)
 
 
 def validate(model: type[T], data: Any, path: str = "") -> T:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flitwork.base import gate
+from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
 from flitwork.measurements.text import Place
 
@@ -69,12 +69,12 @@ def located(text: str, file: str) -> Located:
         raise place.error((error.lineno, error.colno), text[error.pos : error.pos + 20].strip() or "nothing", "JSON",
                           error.msg) from None  # fmt: skip
     except (ValueError, RecursionError) as error:
-        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", gate.because(error)) from None
+        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", input_files.because(error)) from None
     offsets: dict[Path, int] = {}
     try:
         _Walk(text, offsets, Located(value, offsets, text, place)).value((), 0)
     except RecursionError as error:
-        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", gate.because(error)) from None
+        raise place.error((1, 1), text[:_SHOWN].strip(), "JSON", input_files.because(error)) from None
     return Located(value, offsets, text, place)
 
 

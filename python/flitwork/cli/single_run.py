@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from flitwork.base.errors import ConfigError, StorageError, did_you_mean
-from flitwork.base.files import all_or_none, folder_for, writable_file, write_atomically
-from flitwork.cli.alive import alive
+from flitwork.base.output_files import all_or_none, folder_for, writable_file, write_atomically
+from flitwork.cli.heartbeat import alive
 from flitwork.cli.options import (
     AsJson,
     IsMesh,

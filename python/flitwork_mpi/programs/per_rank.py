@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from flitwork_mpi.programs.errors import Abort
-from flitwork_mpi.programs.replaced import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import replaced, running_rank
 from flitwork_mpi.programs.world import Process, here
 
 #: A function that is called at exit, with its arguments.

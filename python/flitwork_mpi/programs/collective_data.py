@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flitwork_mpi.programs.absent import Absent, absent_of
 from flitwork_mpi.programs.buffer import Buffer
 from flitwork_mpi.programs.datatype import check_type
 from flitwork_mpi.programs.errors import fault
+from flitwork_mpi.programs.no_data import Absent, absent_of
 from flitwork_mpi.programs.pickling import dump, load
 
 #: Ranks ``first`` up to ``end``, and what their values combine to.
