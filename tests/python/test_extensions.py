@@ -93,7 +93,7 @@ for name in ("dask", "distributed", "greenlet", "jinja2", "networkx", "psutil", 
 import flitwork as fw
 net = fw.Torus(3, 3)
 found = fw.curve(net, fw.uniform(offered_load=0.1), [0.1], seeds=[1, 2], resolution=0, warmup_cycles=50, measurement_cycles=200)
-assert len(found.runs) == 2
+assert len(found.table) == 2
 assert fw.pick(net, message_flits=4).best
 fw.explain(fw.simulate(net, fw.all_to_all(message_flits=4)))
 fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4)))

@@ -148,5 +148,5 @@ def test_limits_that_are_ours_are_marked() -> None:
 def test_values_of_variants_are_measured(tmp_path: Path) -> None:
     path = tmp_path / "claims.toml"
     path.write_text('[[claims]]\nid = "c"\nvariants = [1.0]\n')
-    with pytest.raises(fw.ConfigError, match="ours is measured"):
+    with pytest.raises(fw.ConfigError, match=r"claims\[0\].variants = unknown key"):
         load_claims(path)
