@@ -96,7 +96,7 @@ found = fw.curve(net, fw.uniform(offered_load=0.1), [0.1], seeds=[1, 2], resolut
 assert len(found.table) == 2
 assert fw.pick(net, message_flits=4).best
 fw.explain(fw.simulate(net, fw.all_to_all(message_flits=4)))
-fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4)))
+fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4), channel_window_cycles=5))
 """
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
