@@ -13,20 +13,15 @@ from flitwork.base.output_files import writable_folder
 from flitwork.cli.options import (
     AsJson,
     Engine,
-    IsMesh,
     Jobs,
     PacketFlits,
     Pattern,
-    Ports,
     Scheduler,
-    Settings,
-    Size,
-    Topology,
-    Wrap,
 )
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import burst_parts, default_folder, network_table, topology_name
+from flitwork.cli.simulation import burst_parts, default_folder, topology_name
+from flitwork.cli.what_is_simulated import NetworkOptions, with_options
 from flitwork.planning.specification import nest_run, simulation
 from flitwork.questions.burst import PACKETS, RATE, Burst, BurstError
 from flitwork.questions.burst import burst as find_burst
@@ -49,15 +44,13 @@ _SHOWN = {
 
 
 @guarded
+@with_options
 def burst(
     pattern: Pattern,
     packets: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Packets of each terminal; several with commas: 1,4,16.")
     ],
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
+    told: NetworkOptions,
     packet_flits: PacketFlits = None,
     rate: Annotated[
         str,
@@ -71,8 +64,6 @@ def burst(
     background_load: Annotated[
         float, typer.Option(min=0, help="Uniform traffic of the same packets in the background [flits/cycle/terminal].")
     ] = 0.0,
-    ports: Ports = None,
-    settings: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
     jobs: Jobs = None,
     engine: Engine = "local",
@@ -92,8 +83,8 @@ def burst(
 
       flitwork burst uniform --packets 16 --rate 0.1,0.2,0.4 --set delivery_window_cycles=20 --json
     """
-    table = network_table(size, mesh, wrap, topology)
-    network, parameters, lengths, run = burst_parts(pattern, table, settings, ports, packet_flits)
+    table = told.table
+    network, parameters, lengths, run = burst_parts(pattern, table, told.settings, told.ports, packet_flits)
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.
     work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)

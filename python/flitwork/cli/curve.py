@@ -12,21 +12,16 @@ from flitwork.base.output_files import writable_folder
 from flitwork.cli.options import (
     AsJson,
     Engine,
-    IsMesh,
     Jobs,
     PacketFlits,
     Pattern,
-    Ports,
     Scheduler,
-    Settings,
-    Size,
-    Topology,
-    Wrap,
     workload_names,
 )
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import default_folder, network_table, parts, topology_name
+from flitwork.cli.simulation import default_folder, parts, topology_name
+from flitwork.cli.what_is_simulated import NetworkOptions, with_options
 from flitwork.planning.specification import nest_run, simulation
 from flitwork.questions.curve import LOAD, Curve
 from flitwork.questions.curve import curve as find_curve
@@ -45,12 +40,10 @@ _SHOWN = {
 
 
 @guarded
+@with_options
 def curve(
     pattern: Pattern,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
+    told: NetworkOptions,
     packet_flits: PacketFlits = None,
     loads: Annotated[
         str | None,
@@ -63,8 +56,6 @@ def curve(
     resolution: Annotated[
         float, typer.Option(help="How closely saturation is bracketed, as a share of the capacity; 0: not at all.")
     ] = 0.01,
-    ports: Ports = None,
-    settings: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of tables, figure and finished runs.")] = None,
     jobs: Jobs = None,
     engine: Engine = "local",
@@ -84,10 +75,12 @@ def curve(
 
       flitwork curve uniform --set "steady={relative_ci=0.01, max_cycles=1000000}" --json
     """
-    table = network_table(size, mesh, wrap, topology)
-    _check(pattern, settings or [])
+    table = told.table
+    _check(pattern, told.settings or [])
     # The load is a placeholder: the curve puts its own in its place.
-    network, workload, run = parts(pattern, table, settings, ports, packet_flits=packet_flits, offered_load=0.1)
+    network, workload, run = parts(
+        pattern, table, told.settings, told.ports, packet_flits=packet_flits, offered_load=0.1
+    )
     folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest_run(run)))
     writable_folder(folder)
     asked = _loads(loads)

@@ -9,24 +9,11 @@ import typer
 
 from flitwork.base.output_files import all_or_none, folder_for
 from flitwork.cli.goal import goal_result, is_goal
-from flitwork.cli.options import (
-    AsJson,
-    IsMesh,
-    Load,
-    MessageFlits,
-    Overwrite,
-    PacketFlits,
-    Ports,
-    Quick,
-    Settings,
-    Size,
-    Sync,
-    Topology,
-    Wrap,
-)
+from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
 from flitwork.cli.run_argument import refuse, result_meant
+from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, with_options
 from flitwork.explain import Explanation, explain
 from flitwork.explain.explanation import WRITTEN
 from flitwork.results.result import Result
@@ -37,6 +24,7 @@ _RECORDS = ("run.record.waits=true", "run.record.operations=true")
 
 
 @guarded
+@with_options
 def explain_run(
     context: typer.Context,
     what: Annotated[
@@ -46,17 +34,9 @@ def explain_run(
             help="A stored result (.parquet), a study (.toml), a GOAL program, or what is sent, as for `simulate`.",
         ),
     ],
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    sync: Sync = None,
-    message_flits: MessageFlits = None,
-    packet_flits: PacketFlits = None,
-    load: Load = None,
-    ports: Ports = None,
-    settings: Settings = None,
-    network: Annotated[
+    network: NetworkOptions,
+    workload: WorkloadOptions,
+    machine: Annotated[
         Path | None, typer.Option("--network", metavar="FILE.toml", help="GOAL: a file with a table `network`.")
     ] = None,
     point: Annotated[
@@ -85,14 +65,10 @@ def explain_run(
         folder_for(out, WRITTEN, overwrite, "--out")
     file, own = Path(what), {"out", "overwrite", "as_json"}
     if is_goal(file):
-        refuse(context, {"what", "network", "packet_flits", *own}, "a GOAL program")
-        found = explain(goal_result(file, network, packet_flits, Record(waits=True, operations=True)))
+        refuse(context, {"what", "machine", "packet_flits", *own}, "a GOAL program")
+        found = explain(goal_result(file, machine, workload.packet_flits, Record(waits=True, operations=True)))
     else:
-        result = result_meant(
-            context, what, own, _RECORDS, topology=topology, size=size, mesh=mesh, wrap=wrap, settings=settings,
-            ports=ports, point=point, quick=quick, sync=sync, message_flits=message_flits, packet_flits=packet_flits,
-            offered_load=load,
-        )  # fmt: skip
+        result = result_meant(context, what, own, network, workload, point, quick, _RECORDS)
         found = _explained(result)
     with all_or_none():
         written = found.save(out) if out else []

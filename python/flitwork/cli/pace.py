@@ -9,20 +9,15 @@ import typer
 from flitwork.base.errors import ConfigError
 from flitwork.cli.options import (
     AsJson,
-    IsMesh,
     MessageFlits,
     PacketFlits,
-    Ports,
-    Settings,
-    Size,
-    Topology,
     What,
-    Wrap,
     components,
 )
 from flitwork.cli.output import guarded, print_json, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown
-from flitwork.cli.simulation import network_table, one_simulation, topology_name
+from flitwork.cli.simulation import topology_name
+from flitwork.cli.what_is_simulated import NetworkOptions, specification, with_options
 from flitwork.planning.pace import COLUMNS, Pace, pace_plan
 from flitwork.planning.specification import plan_of
 from flitwork.results.result import run_plan
@@ -32,16 +27,12 @@ _RULES = ("none", "hops", "mod")
 
 
 @guarded
+@with_options
 def pace(
     what: What,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
+    told: NetworkOptions,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
-    ports: Ports = None,
-    settings: Settings = None,
     over: Annotated[
         Literal["step", "schedule"], typer.Option(help="Which messages count together; schedule: all.")
     ] = "step",
@@ -64,7 +55,6 @@ def pace(
     if what in [row["name"] for row in components()["patterns"]]:
         expected = "a schedule: an all-to-all algorithm, collective, schedule or trace"
         raise ConfigError("WHAT", what, expected, "traffic has no steps whose messages overlap")
-    table = network_table(size, mesh, wrap, topology)
 
     def planned(kind: str) -> Any:
         chosen = [
@@ -72,17 +62,15 @@ def pace(
             f'nic.pacing.over="{over}"',
             f"nic.pacing.aggregate={str(aggregate).lower()}",
         ]
-        given = [*(settings or []), *(chosen if kind != "none" else [])]
-        return plan_of(
-            one_simulation(what, table, given, ports, message_flits=message_flits, packet_flits=packet_flits)
-        )
+        more = tuple(chosen) if kind != "none" else ()
+        return plan_of(specification(what, told, more, message_flits=message_flits, packet_flits=packet_flits))
 
     found = pace_plan(planned("none"), over, aggregate)
     measured = {kind: _completion(planned(kind), f"{what}, {kind}") for kind in _RULES} if simulate else {}
     if as_json:
         print_json({"steps": found.steps.to_dict("records"), "completion_cycles": measured})
         return
-    _show(f"{what} on {topology_name(table)}", found, measured, every)
+    _show(f"{what} on {topology_name(told.table)}", found, measured, every)
 
 
 def _completion(plan: Any, what: str) -> int:

@@ -14,19 +14,14 @@ from flitwork.cli.heartbeat import alive
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
     AsJson,
-    IsMesh,
     Jobs,
     Overwrite,
     PacketFlits,
-    Ports,
-    Settings,
-    Size,
-    Topology,
-    Wrap,
 )
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import machine_parts, network_table
+from flitwork.cli.simulation import machine_parts
+from flitwork.cli.what_is_simulated import NetworkOptions, with_options
 from flitwork.experiment import Job, Watcher
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
@@ -50,6 +45,7 @@ _SHOWN = {
 
 
 @guarded
+@with_options
 def pick(
     machine: Annotated[
         Path | None,
@@ -71,12 +67,7 @@ def pick(
         str | None, typer.Option(metavar="NAMES", help="Candidates, with commas [default: all of the operation].")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Each candidate runs with so many seeds: 1, 2, ...")] = 1,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    ports: Ports = None,
-    settings: Settings = None,
+    told: NetworkOptions = NetworkOptions(),  # noqa: B008
     jobs: Jobs = None,
     save: Annotated[Path | None, typer.Option(help="Store the table (.csv), or all of it (.json).")] = None,
     overwrite: Overwrite = False,
@@ -99,7 +90,7 @@ def pick(
         writable_file(check_saved(save, "--save"), "--save", overwrite)
     with alive("planning"):
         contest = _contest(
-            machine, topology, size, mesh, wrap, ports, settings, operation, algorithms, seeds,
+            machine, told, operation, algorithms, seeds,
             message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
         )  # fmt: skip
     try:
@@ -113,27 +104,22 @@ def pick(
 
 def _contest(
     machine: Path | None,
-    topology: str | None,
-    size: str | None,
-    mesh: bool,
-    wrap: str | None,
-    ports: int | None,
-    settings: list[str] | None,
+    told: NetworkOptions,
     operation: str,
     algorithms: str | None,
     seeds: int,
     **sent: object,
 ) -> Contest:
-    told = {"--topology": topology, "--size": size, "--mesh": mesh or None, "--wrap": wrap}
-    beside = next((option for option, value in told.items() if value is not None), None)
+    of_topology = {"--topology": told.topology, "--size": told.size, "--mesh": told.mesh or None, "--wrap": told.wrap}
+    beside = next((option for option, value in of_topology.items() if value is not None), None)
     if machine is not None and not machine.exists():
         expected = "a file that describes a network or a machine"
         raise ConfigError("NETWORK", machine, expected, "check its name; an operation is named by --operation")
     if machine is not None and beside:
-        raise ConfigError(beside, told[beside], f"no {beside} beside a file", f"{machine} says the topology")
-    table = None if machine is not None else network_table(size, mesh, wrap, topology)
+        raise ConfigError(beside, of_topology[beside], f"no {beside} beside a file", f"{machine} says the topology")
+    table = None if machine is not None else told.table
     file = None if machine is None else network_file(machine, "NETWORK")
-    network, host, run, fields = machine_parts(table, file, settings, ports, **sent)
+    network, host, run, fields = machine_parts(table, file, told.settings, told.ports, **sent)
     named = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
     return Contest.of(network, operation, host=host or None, algorithms=named, seeds=seeds, run=run, **fields)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -13,30 +12,24 @@ from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.formats import check_format
 from flitwork.cli.options import given_options, is_study
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
-from flitwork.cli.simulation import network_table, one_simulation
+from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, specification
 from flitwork.experiment import load_study, plan_study
 from flitwork.planning.specification import plan_of
 from flitwork.results.result import Result, run_plan
 
 #: Options that only a study, or only a GOAL program, has.
-_OF_FILES = frozenset({"network", "point", "quick"})
+_OF_FILES = frozenset({"machine", "point", "quick"})
 
 
 def result_meant(
     context: typer.Context,
     what: str,
     own: Collection[str],
-    records: Sequence[str] = (),
-    *,
-    topology: str | None,
-    size: str | None,
-    mesh: bool,
-    wrap: str | None,
-    settings: list[str] | None,
-    ports: int | None,
+    network: NetworkOptions,
+    workload: WorkloadOptions,
     point: str | None,
     quick: bool,
-    **workload: Any,
+    records: tuple[str, ...] = (),
 ) -> Result:
     """The result that ``what`` means: a stored one, or what its simulation gives, with ``records`` where they fit.
 
@@ -55,8 +48,7 @@ def result_meant(
         refuse(context, {"what", "point", "quick", *own}, "a study")
         return _run(_of_study(file, point, quick))
     refuse(context, given_options(context).keys() - _OF_FILES, "what is sent")
-    table = network_table(size, mesh, wrap, topology)
-    return _run(plan_of(one_simulation(what, table, [*(settings or []), *records], ports, **workload)))
+    return _run(plan_of(specification(what, network, records, **workload.told)))
 
 
 def refuse(context: typer.Context, allowed: Collection[str], beside: str) -> None:

@@ -15,27 +15,20 @@ from flitwork.base.output_files import all_or_none, folder_for, writable_file, w
 from flitwork.cli.heartbeat import alive
 from flitwork.cli.options import (
     AsJson,
-    IsMesh,
-    Load,
     MessageFlits,
     Overwrite,
     PacketFlits,
-    Ports,
     Quick,
-    Settings,
-    Size,
-    Sync,
-    Topology,
     What,
     WhatOrStudy,
-    Wrap,
     check_beside,
     components,
     is_study,
 )
 from flitwork.cli.output import escape, guarded, print_json, print_result, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
-from flitwork.cli.simulation import default_folder, network_table, one_simulation, topology_name
+from flitwork.cli.simulation import default_folder, topology_name
+from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, specification, with_options
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.experiment.display import duration
 from flitwork.planning.bound import Bound
@@ -60,18 +53,11 @@ _SAVED: dict[str, Callable[[Result, Path], object]] = {".parquet": Result.save, 
 
 
 @guarded
+@with_options
 def simulate(
     what: What,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    sync: Sync = None,
-    message_flits: MessageFlits = None,
-    packet_flits: PacketFlits = None,
-    load: Load = None,
-    ports: Ports = None,
-    settings: Settings = None,
+    network: NetworkOptions,
+    workload: WorkloadOptions,
     save: Annotated[
         Path | None,
         typer.Option(help="Store the result: all of it in a file .parquet, or its table of numbers in a file .csv."),
@@ -107,10 +93,7 @@ def simulate(
         checked(packets, "--packets-file", overwrite)
     if save and packets and save.resolve() == packets.resolve():
         raise ConfigError("--packets-file", packets, "another file than --save", "packets go to a file of their own")
-    spec = one_simulation(
-        what, network_table(size, mesh, wrap, topology), settings, ports,
-        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
-    )  # fmt: skip
+    spec = specification(what, network, **workload.told)
     with alive("planning"):
         planned = plan_of(recording(spec, packets, "--packets-file") if packets else spec)
         cycles = cycles_to_simulate(planned)
@@ -143,19 +126,12 @@ def _show_result(result: Result) -> None:
 
 
 @guarded
+@with_options
 def plan(
     context: typer.Context,
     what: WhatOrStudy,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    sync: Sync = None,
-    message_flits: MessageFlits = None,
-    packet_flits: PacketFlits = None,
-    load: Load = None,
-    ports: Ports = None,
-    settings: Settings = None,
+    network: NetworkOptions,
+    workload: WorkloadOptions,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
@@ -171,10 +147,7 @@ def plan(
     if is_study(what):
         _plan_study(Path(what), quick, as_json)
         return
-    spec = one_simulation(
-        what, network_table(size, mesh, wrap, topology), settings, ports,
-        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
-    )  # fmt: skip
+    spec = specification(what, network, **workload.told)
     with alive("planning"):
         text = plan_of(spec).json
     if as_json:
@@ -215,17 +188,13 @@ def _leaves(table: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]
 
 
 @guarded
+@with_options
 def bound(
     context: typer.Context,
     what: WhatOrStudy,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
+    network: NetworkOptions,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
-    ports: Ports = None,
-    settings: Settings = None,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
@@ -244,15 +213,11 @@ def bound(
         bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
         # The highest load is that of the pattern, whatever load is said.
-        told = any(setting.partition("=")[0].strip() == "offered_load" for setting in settings or [])
+        told = any(setting.partition("=")[0].strip() == "offered_load" for setting in network.settings or [])
         load = 0.1 if what in patterns() and not told else None
-        table = network_table(size, mesh, wrap, topology)
-        spec = one_simulation(
-            what, table, settings, ports,
-            message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
-        )  # fmt: skip
+        spec = specification(what, network, message_flits=message_flits, packet_flits=packet_flits, offered_load=load)
         with alive("adding up loads"):
-            bounds = {f"{what} on {topology_name(table)}": Bound.of(plan_of(spec))}
+            bounds = {f"{what} on {topology_name(network.table)}": Bound.of(plan_of(spec))}
     if as_json:
         print_json([{"point": name, **found.values, **found.physical} for name, found in bounds.items()])
         return
@@ -312,17 +277,13 @@ def _add_physical(
 
 
 @guarded
+@with_options
 def check(
     algorithm: Annotated[
         str,
         typer.Argument(help="An all-to-all algorithm (`flitwork list algorithms`), or `collective`, told by --set."),
     ],
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    ports: Ports = None,
-    settings: Settings = None,
+    network: NetworkOptions,
     tie: Annotated[Tie | None, typer.Option(help="What to do at half a ring of even length.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every phase, however many.")] = False,
     as_json: AsJson = False,
@@ -346,10 +307,9 @@ def check(
     if algorithm not in algorithms:
         expected = f"one of {', '.join(algorithms)}"
         raise ConfigError("ALGORITHM", algorithm, expected, did_you_mean(algorithm, algorithms))
-    table = network_table(size, mesh, wrap, topology)
-    settings = [*(settings or []), *([f'tie="{tie}"'] if tie else [])]
+    spec = specification(algorithm, network, (f'tie="{tie}"',) if tie else ())
     with alive("checking"):
-        found = check_plan(plan_of(one_simulation(algorithm, table, settings, ports)), topology_name(table))
+        found = check_plan(plan_of(spec), topology_name(network.table))
     if as_json:
         values = {"exchange": found.exchange, "loads": found.loads, "terminals": found.terminals}
         values["bound"] = found.bound.values
@@ -390,18 +350,11 @@ def _show_check(found: Check, every: bool) -> None:
 
 
 @guarded
+@with_options
 def draw(
     what: What,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    sync: Sync = None,
-    message_flits: MessageFlits = None,
-    packet_flits: PacketFlits = None,
-    load: Load = None,
-    ports: Ports = None,
-    settings: Settings = None,
+    network: NetworkOptions,
+    workload: WorkloadOptions,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder of the pictures [default: results/draw-..., one a configuration]."),
@@ -421,12 +374,8 @@ def draw(
 
     if out:
         folder_for(out, PICTURES, overwrite, "--out")
-    table = network_table(size, mesh, wrap, topology)
-    spec = one_simulation(
-        what, table, settings, ports,
-        sync=sync, message_flits=message_flits, packet_flits=packet_flits, offered_load=load,
-    )  # fmt: skip
+    spec = specification(what, network, **workload.told)
     with all_or_none():
-        pictures = [*gallery(spec, out or default_folder("draw", what, table, spec), windows, shown)]
+        pictures = [*gallery(spec, out or default_folder("draw", what, network.table, spec), windows, shown)]
     for path in pictures:
         say(f"figure  {escape(str(path))}")

@@ -9,24 +9,11 @@ from typing import Annotated
 import typer
 
 from flitwork.cli.goal import goal_result, is_goal
-from flitwork.cli.options import (
-    AsJson,
-    IsMesh,
-    Load,
-    MessageFlits,
-    Overwrite,
-    PacketFlits,
-    Ports,
-    Quick,
-    Settings,
-    Size,
-    Sync,
-    Topology,
-    Wrap,
-)
+from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, note, print_json, say
 from flitwork.cli.progress import shown
 from flitwork.cli.run_argument import refuse, result_meant
+from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, with_options
 from flitwork.results.result import Result
 from flitwork.values.tables import Record
 from flitwork.view.page import check_place, write
@@ -36,6 +23,7 @@ _OWN = ("out", "frames", "overwrite", "show", "as_json")
 
 
 @guarded
+@with_options
 def view_run(
     context: typer.Context,
     what: Annotated[
@@ -45,17 +33,9 @@ def view_run(
             help="A stored result (.parquet), a study (.toml), a GOAL program, or what is sent, as for `simulate`.",
         ),
     ],
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    sync: Sync = None,
-    message_flits: MessageFlits = None,
-    packet_flits: PacketFlits = None,
-    load: Load = None,
-    ports: Ports = None,
-    settings: Settings = None,
-    network: Annotated[
+    network: NetworkOptions,
+    workload: WorkloadOptions,
+    machine: Annotated[
         Path | None, typer.Option("--network", metavar="FILE.toml", help="GOAL: a file with a table `network`.")
     ] = None,
     point: Annotated[str | None, typer.Option(help="Study: the point to show, by its label (`flitwork plan`).")] = None,
@@ -103,14 +83,10 @@ def view_run(
     is_file = file.suffix.lower() in (".parquet", ".toml") or is_goal(file)
     place = check_place(out or (file.with_suffix(".html") if is_file else Path("view.html")), overwrite, "--out")
     if is_goal(file):
-        refuse(context, {"what", "network", "packet_flits", *_OWN}, "a GOAL program")
-        found = _of_goal(file, network, packet_flits, frames)
+        refuse(context, {"what", "machine", "packet_flits", *_OWN}, "a GOAL program")
+        found = _of_goal(file, machine, workload.packet_flits, frames)
     else:
-        found = result_meant(
-            context, what, _OWN, topology=topology, size=size, mesh=mesh, wrap=wrap, settings=settings, ports=ports,
-            point=point, quick=quick, sync=sync, message_flits=message_flits, packet_flits=packet_flits,
-            offered_load=load,
-        )  # fmt: skip
+        found = result_meant(context, what, _OWN, network, workload, point, quick)
     with shown("simulating again with records", found.end_cycle + 1) as progress:
         found, missing = with_windows(found, frames, progress)
     write(place, contents(found, missing))
@@ -125,11 +101,11 @@ def view_run(
         webbrowser.open(place.resolve().as_uri())
 
 
-def _of_goal(file: Path, network: Path | None, packet_flits: int | None, frames: int | None) -> Result:
+def _of_goal(file: Path, machine: Path | None, packet_flits: int | None, frames: int | None) -> Result:
     """The run of a GOAL program with all records: a run without them says how long its windows have to be."""
-    first = goal_result(file, network, packet_flits, Record()).simulation
+    first = goal_result(file, machine, packet_flits, Record()).simulation
     assert first is not None
     record = Record(waits=True, operations=True, channel_window_cycles=window_for(first, frames))
-    found = goal_result(file, network, packet_flits, record).simulation
+    found = goal_result(file, machine, packet_flits, record).simulation
     assert found is not None
     return found

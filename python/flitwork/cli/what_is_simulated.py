@@ -1,0 +1,87 @@
+"""The options that say what is simulated, declared once: those of the network, and those of the workload.
+
+A command that has them takes one argument for each of the two::
+
+    @guarded
+    @with_options
+    def bound(what: WhatOrStudy, network: NetworkOptions, ...) -> None: ...
+
+:func:`with_options` shows Typer the single options in its place, in the order of the fields.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any, TypeVar, get_type_hints
+
+from flitwork.cli.options import IsMesh, Load, MessageFlits, PacketFlits, Ports, Settings, Size, Sync, Topology, Wrap
+from flitwork.cli.simulation import network_table, one_simulation
+from flitwork.workloads.workload import Spec
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """What the command line says of the network, and by ``--set`` of everything else."""
+
+    topology: Topology = None
+    size: Size = None
+    mesh: IsMesh = False
+    wrap: Wrap = None
+    ports: Ports = None
+    settings: Settings = None
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The table ``network.topology``; fields without an option come by ``--set``."""
+        return network_table(self.size, self.mesh, self.wrap, self.topology)
+
+
+@dataclass(frozen=True)
+class WorkloadOptions:
+    """What the command line says of the workload by options of its own."""
+
+    sync: Sync = None
+    message_flits: MessageFlits = None
+    packet_flits: PacketFlits = None
+    load: Load = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The fields of the workload that they stand for."""
+        return {"offered_load" if name == "load" else name: value for name, value in asdict(self).items()}
+
+
+def specification(what: str, network: NetworkOptions, more: tuple[str, ...] = (), **workload: Any) -> Spec:
+    """The simulation that the options describe; ``more`` settings, and fields of the ``workload``."""
+    return one_simulation(what, network.table, [*(network.settings or []), *more], network.ports, **workload)
+
+
+def with_options(command: Callable[..., R]) -> Callable[..., R]:
+    """The command with single options in place of each argument that is a group of them."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    shown: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            types = get_type_hints(groups[name], include_extras=True)
+            shown += [
+                inspect.Parameter(one.name, parameter.KEYWORD_ONLY, default=one.default, annotation=types[one.name])
+                for one in fields(groups[name])
+            ]
+        else:
+            shown.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @functools.wraps(command)
+    def called(**options: Any) -> R:
+        for name, kind in groups.items():
+            options[name] = kind(**{one.name: options.pop(one.name) for one in fields(kind)})
+        return command(**options)
+
+    called.__annotations__ = {one.name: one.annotation for one in shown} | {"return": None}
+    called.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return called
