@@ -19,7 +19,7 @@ use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, match_messag
 /// A message that a NIC takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Its number among those in flight: what [`Hosts::sent`] and [`Hosts::arrived`] are told. Used again.
+    /// Its number among those in flight: the argument of [`Hosts::sent`] and [`Hosts::arrived`]. Used again.
     pub id: u32,
     /// Its index in the order of sending of its rank, for records.
     pub number: u32,

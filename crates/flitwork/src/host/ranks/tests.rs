@@ -159,7 +159,7 @@ fn ranks_of_one_terminal_take_turns() {
     assert!(p.has_unsent(0) && !p.has_unsent(1));
 }
 
-/// Two ranks that are told what to do while they run.
+/// Two ranks that a program drives.
 #[test]
 fn ranks_ask_what_to_do_next() {
     let operation =
