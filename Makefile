@@ -1,4 +1,6 @@
 # make run    build, install into .venv, reproduce the studies of all papers (quick versions), write results/report.html
+# make dev    after a change: a development build for .venv/bin/python, in seconds; changes of Python need no build
+# make check  formatting, lints and tests of what differs from main, in a minute or two (ARGS=--list: which ones)
 # make test   both lanes of the tests (make test-quick, make test-full: one of them)
 # make bench  verified speed measurements (ARGS=--quick: a few of them; ARGS=--help: what else there is)
 # make wheel  a wheel for Python 3.10 and later in dist/
@@ -12,11 +14,23 @@ WORKERS := -n auto --dist worksteal
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
 	$(shell find mpi -name '*.c' -o -name '*.f90' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
 
-.PHONY: run test test-quick test-full built rust-built rust-full rust-quick rust-audit rust-all python-quick python-slow python-all \
-	lint lint-rust lint-python bench wheel clean
+.PHONY: run dev check test test-quick test-full built rust-built rust-full rust-quick rust-audit rust-all python-quick python-slow python-all \
+	lint lint-rust lint-docs lint-python bench wheel clean
 
 run: $(VENV)/.installed
 	$(BIN)/flitwork reproduce --all --quick
+
+# The package is taken from the source tree, with a development build of the extension in it (the profile dev-fast of Cargo.toml).
+# `make test` installs what it tests again.
+DEVELOP = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --profile dev-fast \
+	--features pyo3/extension-module,few-sizes
+
+dev: $(VENV)/.editable
+	$(DEVELOP) --skip-install
+	@rm -f $(VENV)/.installed
+
+check:
+	@$(PYTHON) tools/check.py $(ARGS)
 
 # One target after another, with a line that says how long each took.
 define phases
@@ -80,6 +94,10 @@ lint-rust:
 	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets -- -D warnings; \
 		else echo "no clippy: skipped"; fi
 
+# Links in documentation comments, private items included.
+lint-docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --document-private-items
+
 lint-python: $(VENV)/.tools
 	$(BIN)/ruff format --check $(PYTHON_CODE)
 	$(BIN)/ruff check $(PYTHON_CODE)
@@ -99,13 +117,19 @@ clean:
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "flitwork needs Python 3.10 or later; name one: make PYTHON=python3.12 ..."; exit 1; }
-	@command -v cargo >/dev/null || { echo "flitwork needs a Rust toolchain: https://rustup.rs"; exit 1; }
+	@command -v cargo >/dev/null || { echo "flitwork needs Rust 1.87 or later: https://rustup.rs"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.made $(SOURCES)
 	$(BIN)/python -m pip install --quiet ".[all]"
+	rm -f $(VENV)/.editable
+	touch $@
+
+$(VENV)/.editable: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet "maturin>=1.7,<2"
+	$(DEVELOP)
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed $(VENV)/.mpi

@@ -286,11 +286,6 @@ def test_algorithms_that_do_not_exist_are_refused() -> None:
         fw.mpi.run(print, ranks=2, algorithms={"bcas": "binomial"})
 
 
-def test_old_names_of_algorithms_are_accepted_with_a_warning() -> None:
-    with pytest.warns(FutureWarning, match=r"algorithms.bcast = scatter_allgather is called van_de_geijn now"):
-        fw.mpi.run(lambda comm: comm.Bcast(np.zeros(9)), ranks=3, algorithms={"bcast": "scatter_allgather"})
-
-
 def test_ranks_that_call_different_collectives_are_told() -> None:
     def program(comm: Any) -> None:
         comm.Barrier() if comm.rank else comm.bcast(1)

@@ -9,7 +9,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long work that is given up may take to notice it; after that its thread ends by itself, unattended.
 const GRACE: Duration = Duration::from_millis(200);
-/// Stack of the thread: the largest routers are megabytes, and are made there [bytes].
+/// Stack of the thread: the largest routers are megabytes, and are made there \[bytes].
 const STACK: usize = 64 << 20;
 
 /// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called, every

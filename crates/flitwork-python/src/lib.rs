@@ -10,8 +10,8 @@ mod goal;
 mod mpi_library;
 mod plan;
 mod simulation;
+mod supplied;
 mod tables;
-mod told;
 mod topology;
 
 use pyo3::prelude::*;

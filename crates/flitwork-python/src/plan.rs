@@ -202,7 +202,7 @@ impl Plan {
     }
 }
 
-/// The schedule of a plan and its longest packet [flits].
+/// The schedule of a plan and its longest packet \[flits].
 fn schedule_of(plan: &flitwork::Plan) -> flitwork::Result<(&Schedule, u32)> {
     match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => Ok((schedule, *packet_flits)),

@@ -2,8 +2,8 @@
 
 use crate::detached::without_gil;
 use crate::plan::{Plan, Watch};
-use crate::told::no_flit_bytes;
-use crate::{arrays, errors, tables::json_text, told, topology};
+use crate::supplied::no_flit_bytes;
+use crate::{arrays, errors, supplied, tables::json_text, topology};
 use flitwork::measure::FlitTally;
 use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
 use flitwork::{Error, Pause};
@@ -69,15 +69,15 @@ impl Simulation {
         self.plan().placement.terminal_of().to_vec()
     }
 
-    /// The software times of the host, for whoever tells ranks what to do [cycles]: when each starts (empty: all at once), what a send
-    /// and what a receive costs.
+    /// The software times of the host in cycles, for whoever drives the ranks: when each starts (empty: all at once), what a send and what
+    /// a receive costs.
     #[getter]
     fn software(&self) -> (Vec<u64>, u64, u64) {
         let delays = &self.plan().delays;
         (delays.starts.clone(), delays.send, delays.receive)
     }
 
-    /// How long messages of so many bytes are copied that a rank has received together [cycles].
+    /// Cycles that a rank takes to copy messages of these sizes that it has received together.
     fn copied(&self, bytes: Vec<u64>) -> PyResult<u64> {
         let plan = self.plan();
         let flits = bytes.into_iter().map(|bytes| plan.units.flits(bytes).ok_or_else(no_flit_bytes));
@@ -87,7 +87,7 @@ impl Simulation {
     /// Ranks that ask what to do next, in the order in which they began to.
     #[getter]
     fn asking(&self) -> PyResult<Vec<u32>> {
-        self.with(|simulation| Ok(simulation.asking().collect()))
+        self.with(|simulation| Ok(simulation.requests().collect()))
     }
 
     /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached` or `ended`.
@@ -112,7 +112,7 @@ impl Simulation {
         })?;
         match (raised, advanced) {
             (Some(raised), _) => Err(raised),
-            (None, Ok(Pause::Asked)) => Ok("asked"),
+            (None, Ok(Pause::Request)) => Ok("asked"),
             (None, Ok(Pause::Reached)) => Ok("reached"),
             (None, Ok(Pause::Ended)) => Ok("ended"),
             (None, Err(error)) => Err(errors::to_python(py, &error)),
@@ -124,7 +124,7 @@ impl Simulation {
         let plan = self.plan();
         let operations =
             operations.into_iter().map(|given| operation(given, &plan.units)).collect::<PyResult<Vec<_>>>()?;
-        self.with(|simulation| simulation.give(rank, operations).map_err(|e| errors::to_python(py, &e)))
+        self.with(|simulation| simulation.supply_operations(rank, operations).map_err(|e| errors::to_python(py, &e)))
     }
 
     /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
@@ -133,18 +133,18 @@ impl Simulation {
     fn turn(
         &self,
         py: Python<'_>,
-        answers: Vec<told::Answer>,
+        answers: Vec<supplied::Answer>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<told::Completed>)> {
+    ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<supplied::Completed>)> {
         let plan = self.plan();
         self.with(|simulation| {
             simulation.note_completions();
-            answers.into_iter().try_for_each(|answer| told::tell(simulation, answer, &plan.units))
+            answers.into_iter().try_for_each(|answer| supplied::supply(simulation, answer, &plan.units))
         })?;
         let paused = self.advance(py, None, progress)?;
         self.with(|simulation| {
-            let completed = simulation.take_completions().into_iter().map(told::completed).collect();
-            Ok((paused, simulation.now(), simulation.asking().collect(), completed))
+            let completed = simulation.take_completions().into_iter().map(supplied::completed).collect();
+            Ok((paused, simulation.now(), simulation.requests().collect(), completed))
         })
     }
 

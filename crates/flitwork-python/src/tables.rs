@@ -47,7 +47,7 @@ pub fn operation_kinds() -> PyResult<String> {
     json_text(&flitwork::measure::OPERATION_KINDS)
 }
 
-/// Memory that this process may use, three quarters of what there is [bytes], and what limits it.
+/// Memory that this process may use, three quarters of what there is \[bytes], and what limits it.
 #[pyfunction]
 pub fn usable_memory() -> (u64, &'static str) {
     let usable = flitwork::usable();

@@ -20,7 +20,7 @@ pub enum Error {
     /// Packets wait for each other for ever, in a part of the network or in all of it.
     #[error("deadlock at cycle {cycle}: {waiting}")]
     Deadlock {
-        /// Cycle in which that was found [cycles].
+        /// Cycle in which that was found \[cycles].
         cycle: u64,
         /// A cycle of virtual channels that wait for each other, and whether the rest of the network still moves, in words.
         waiting: String,
@@ -28,7 +28,7 @@ pub enum Error {
     /// The run reached its limit of cycles before its workload was complete.
     #[error("not complete after {cycles} cycles: {detail} (raise run.max_cycles)")]
     CycleLimit {
-        /// The limit [cycles].
+        /// The limit \[cycles].
         cycles: u64,
         /// What was still under way.
         detail: String,
@@ -44,7 +44,7 @@ pub enum Error {
     /// The caller asked the run to stop.
     #[error("interrupted at cycle {cycle}")]
     Interrupted {
-        /// Cycle at which the run stopped [cycles].
+        /// Cycle at which the run stopped \[cycles].
         cycle: u64,
     },
 }

@@ -69,6 +69,6 @@ pub(crate) fn prefetch_small<T>(items: &[T], i: usize) {
     let _ = (items, i);
 }
 
-/// Larger items [bytes] are not prefetched: of a router with many VCs a visit reads little, and fetching the rest costs more.
+/// Larger items \[bytes] are not prefetched: of a router with many VCs a visit reads little, and fetching the rest costs more.
 #[cfg(target_arch = "x86_64")]
 const SMALL: usize = 1024;

@@ -247,6 +247,18 @@ fn files_stay_readable() {
     }
 }
 
+/// `rust-version` in Cargo.toml is the oldest supported version; what people read names the same one.
+#[test]
+fn pages_name_the_supported_version_of_rust() {
+    let root = crate_folder().join("../..");
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let manifest = read("Cargo.toml");
+    let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    for name in ["README.md", "CONTRIBUTING.md", "Makefile", "docs/getting-started.md"] {
+        assert!(read(name).contains(&format!("Rust {version} or later")), "{name} should say: Rust {version} or later");
+    }
+}
+
 #[test]
 fn paths_are_found_in_code_only() {
     let text = "use crate::spec::A; // crate::run\nlet x = crate::plan::B; mycrate::y();\n#[cfg(test)]\nmod tests { use crate::z; }";

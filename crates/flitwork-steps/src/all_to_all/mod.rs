@@ -29,7 +29,7 @@ pub use coordinates::Destinations;
 use crate::error::Error;
 use crate::{MAX_DIMS, RankGrid};
 
-/// Destination relative to the sender, one signed coordinate a dimension [hops], 0 past the last: coordinate `d` of the
+/// Destination relative to the sender, one signed coordinate a dimension \[hops], 0 past the last: coordinate `d` of the
 /// destination is `(own + offset[d]) mod size[d]`, on a mesh too.
 pub type Offset = [i32; MAX_DIMS];
 

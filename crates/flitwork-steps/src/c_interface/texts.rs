@@ -4,7 +4,7 @@ use crate::all_to_all::ALGORITHMS;
 use crate::{COLLECTIVES, Operation};
 use std::ffi::CStr;
 
-/// Longest text [bytes], its end included.
+/// Longest text \[bytes], its end included.
 const LONGEST: usize = 160;
 /// All-to-alls among the collectives.
 const ROWS: usize = rows();

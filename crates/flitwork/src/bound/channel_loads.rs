@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 pub struct ChannelClassLoad {
     /// Name of the class: `+x`, `-x`, `+y`, ... on a grid.
     pub class: String,
-    /// Load of the most loaded channel [flits].
+    /// Load of the most loaded channel \[flits].
     pub max_flits: f64,
 }
 
 impl ChannelClassLoad {
-    /// The classes of a network, given the largest load of each [flits].
+    /// The classes of a network, given the largest load of each \[flits].
     pub(super) fn named(fabric: &Fabric, loads: Vec<f64>) -> Vec<ChannelClassLoad> {
         let named = fabric.classes().iter().zip(loads);
         named.map(|(class, max_flits)| ChannelClassLoad { class: class.clone(), max_flits }).collect()
     }
 
-    /// The largest load of all [flits].
+    /// The largest load of all \[flits].
     pub(super) fn largest(classes: &[ChannelClassLoad]) -> f64 {
         classes.iter().map(|c| c.max_flits).fold(0.0, f64::max)
     }
@@ -37,24 +37,24 @@ impl ChannelClassLoad {
 pub struct PhaseLoad {
     /// Number of the group: step / NIC ports.
     pub group: u32,
-    /// Load of the most loaded channel [flits].
+    /// Load of the most loaded channel \[flits].
     pub max_flits: f64,
-    /// The same by class, as in [`ChannelLoads::classes`] [flits].
+    /// The same by class, as in [`ChannelLoads::classes`] \[flits].
     pub class_max_flits: Vec<f64>,
 }
 
 /// Loads of all channels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChannelLoads {
-    /// Load of output port `p` of router `r` at index `r * network_ports + p`; 0 where there is no channel [flits].
+    /// Load of output port `p` of router `r` at index `r * network_ports + p`; 0 where there is no channel \[flits].
     pub channel_flits: Vec<f64>,
-    /// Load of the most loaded channel [flits].
+    /// Load of the most loaded channel \[flits].
     pub max_flits: f64,
     /// The same by class.
     pub classes: Vec<ChannelClassLoad>,
     /// Phases in order, if they were asked for.
     pub phases: Vec<PhaseLoad>,
-    /// Sum over the phases of [`PhaseLoad::max_flits`], 0 if they were not asked for [flits].
+    /// Sum over the phases of [`PhaseLoad::max_flits`], 0 if they were not asked for \[flits].
     pub phase_sum_flits: f64,
 }
 
@@ -101,7 +101,7 @@ pub fn channel_loads(
     }
 }
 
-/// What of a message goes with all random bits 0 and with all of them 1 [flits].
+/// What of a message goes with all random bits 0 and with all of them 1 \[flits].
 fn shares(splits: bool, packet_flits: u32, flits: u64) -> [f64; 2] {
     if !splits {
         return [flits as f64 / 2.0; 2];

@@ -13,9 +13,9 @@ pub struct Flow {
     pub from: u32,
     /// Destination terminal.
     pub to: u32,
-    /// How much [flits], in all or a cycle.
+    /// How much \[flits], in all or a cycle.
     pub flits: f64,
-    /// What of it goes in the plus direction of its ties, that is with all random bits 0 [flits].
+    /// What of it goes in the plus direction of its ties, that is with all random bits 0 \[flits].
     pub plus_flits: f64,
 }
 
@@ -31,9 +31,9 @@ impl Flow {
 pub struct FlowLoads {
     /// Of the channels.
     pub channels: Saturation,
-    /// Most that one terminal sends [flits].
+    /// Most that one terminal sends \[flits].
     pub sent: f64,
-    /// Most that one terminal receives [flits].
+    /// Most that one terminal receives \[flits].
     pub received: f64,
 }
 
@@ -44,7 +44,7 @@ impl FlowLoads {
     }
 }
 
-/// What each terminal sends and receives [flits].
+/// What each terminal sends and receives \[flits].
 pub(super) struct Ends {
     sent: Vec<f64>,
     received: Vec<f64>,
@@ -86,7 +86,7 @@ pub struct Sent {
     pub created: u64,
     /// Destination terminal.
     pub to: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u32,
     /// Random bits for ties.
     pub tie_bits: u8,

@@ -17,11 +17,11 @@ pub(crate) struct LeastLoads<'a> {
 /// What is known of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ties {
-    /// What goes with all random bits 0, and with all of them 1 [flits].
+    /// What goes with all random bits 0, and with all of them 1 \[flits].
     Halves([f64; 2]),
-    /// Its random bits, and how long it is [flits].
+    /// Its random bits, and how long it is \[flits].
     Drawn(u8, f64),
-    /// How long it is [flits].
+    /// How long it is \[flits].
     Unknown(f64),
 }
 

@@ -18,7 +18,7 @@ use crate::topology::{Coords, End, Fabric, Grid};
 pub(crate) struct LoadAccumulator<'a> {
     fabric: &'a Fabric,
     spread: Spread<'a>,
-    /// Of this phase, and of all before [flits]: by `router * ports + port`; where loads are even, flits times hops of each group of
+    /// Of this phase, and of all before \[flits]: by `router * ports + port`; where loads are even, flits times hops of each group of
     /// channels.
     now: Vec<f64>,
     before: Vec<f64>,
@@ -60,7 +60,7 @@ impl<'a> LoadAccumulator<'a> {
         LoadAccumulator { fabric, spread: Spread::Even(groups), now, before }
     }
 
-    /// Adds what goes from `src` to `dst` with all random bits 0, and with all of them 1 [flits].
+    /// Adds what goes from `src` to `dst` with all random bits 0, and with all of them 1 \[flits].
     pub fn add(&mut self, from: End, to: End, [zeros, ones]: [f64; 2]) {
         if let Spread::Straight { grid, order, coords, .. } = &self.spread {
             let [src, dst] = [from, to].map(|end| &coords[end.router as usize]);
@@ -73,7 +73,7 @@ impl<'a> LoadAccumulator<'a> {
         }
     }
 
-    /// Adds what goes from `src` to `dst` with these random bits [flits].
+    /// Adds what goes from `src` to `dst` with these random bits \[flits].
     pub fn add_with(&mut self, from: End, to: End, bits: u64, flits: f64) {
         let (src, dst) = (from.router, to.router);
         match &mut self.spread {
@@ -90,7 +90,7 @@ impl<'a> LoadAccumulator<'a> {
         }
     }
 
-    /// Adds the part of a route from `src` to `dst` that all random bits have in common [flits].
+    /// Adds the part of a route from `src` to `dst` that all random bits have in common \[flits].
     pub fn add_common(&mut self, from: End, to: End, flits: f64) {
         let Spread::Straight { grid, order, coords, .. } = &self.spread else {
             return self.add_with(from, to, 0, flits);
@@ -124,7 +124,7 @@ impl<'a> LoadAccumulator<'a> {
         }
     }
 
-    /// The end of a phase: the largest load of each class of channels in it [flits].
+    /// The end of a phase: the largest load of each class of channels in it \[flits].
     pub fn end_phase(&mut self) -> Vec<f64> {
         if let Spread::Straight { stretches, .. } = &self.spread {
             stretches.add_up(&mut self.now);
@@ -142,7 +142,7 @@ impl<'a> LoadAccumulator<'a> {
         named.map(|(class, max_flits)| ChannelClassLoad { class: class.clone(), max_flits }).collect()
     }
 
-    /// The load of each channel over all phases that have ended, by `router * ports + port` [flits].
+    /// The load of each channel over all phases that have ended, by `router * ports + port` \[flits].
     pub fn channel_flits(&self) -> Vec<f64> {
         match &self.spread {
             Spread::Even(groups) => groups.channel_flits(&self.before),

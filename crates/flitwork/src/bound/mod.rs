@@ -65,22 +65,22 @@ pub enum Limit {
 /// Lower bounds on the completion time of a schedule, and the estimate of the phase model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// What any routing needs to bring the messages across the narrowest cut [cycles]; absent unless every rank sends to
+    /// What any routing needs to bring the messages across the narrowest cut \[cycles]; absent unless every rank sends to
     /// every other, and where the shape of the network has no such cut.
     pub bisection_cycles: Option<f64>,
-    /// What the most loaded channel needs under the routing at hand [cycles]. Of what goes either way by a random bit that is not known
+    /// What the most loaded channel needs under the routing at hand \[cycles]. Of what goes either way by a random bit that is not known
     /// beforehand, what no bit avoids; under a routing that leaves a choice of ports, what any routing needs.
     pub channel_load_cycles: f64,
-    /// What the terminals need to send [cycles].
+    /// What the terminals need to send \[cycles].
     pub injection_cycles: f64,
-    /// What the terminals need to receive [cycles].
+    /// What the terminals need to receive \[cycles].
     pub ejection_cycles: f64,
-    /// The largest of the above [cycles]: no run of this schedule completes earlier.
+    /// The largest of the above \[cycles]: no run of this schedule completes earlier.
     pub tightest_cycles: f64,
     /// Which of them it is.
     /// `None` where nothing is known to bound it.
     pub tightest: Option<Limit>,
-    /// Sum over the phases of the load of the phase's most loaded channel [cycles]. NOT a lower bound: it is the time if each
+    /// Sum over the phases of the load of the phase's most loaded channel \[cycles]. NOT a lower bound: it is the time if each
     /// phase waited for the one before; runs whose phases overlap in the buffers can be faster.
     pub phase_model_cycles: f64,
     /// What any algorithm for the same collective operation needs; absent for other workloads.
@@ -135,7 +135,7 @@ fn least_cycles(
     least.cycles()
 }
 
-/// Lower bounds of one thing each [cycles].
+/// Lower bounds of one thing each \[cycles].
 struct Limits {
     ejection_cycles: f64,
     injection_cycles: f64,
@@ -166,7 +166,7 @@ impl Limits {
     }
 }
 
-/// The shortest message [flits] if every rank sends to every other.
+/// The shortest message \[flits] if every rank sends to every other.
 fn shortest_of_all_to_all(schedule: &Schedule) -> Option<u64> {
     let ranks = schedule.ranks();
     // seen[to] is 1 + the last rank that was seen sending there; pairs are counted once.

@@ -27,13 +27,13 @@ use serde::{Deserialize, Serialize};
 /// Lower bounds for an operation, whatever the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationBound {
-    /// What the terminals need to send [cycles].
+    /// What the terminals need to send \[cycles].
     pub injection_cycles: f64,
-    /// What the terminals need to receive [cycles].
+    /// What the terminals need to receive \[cycles].
     pub ejection_cycles: f64,
-    /// What the narrowest cut needs [cycles]; absent unless it is an all-to-all on a grid.
+    /// What the narrowest cut needs \[cycles]; absent unless it is an all-to-all on a grid.
     pub bisection_cycles: Option<f64>,
-    /// The largest of them [cycles].
+    /// The largest of them \[cycles].
     pub cycles: f64,
     /// Rounds in which every rank sends and receives one message at most that any algorithm needs.
     pub rounds: u32,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct TerminalLimits {
     /// Messages that a terminal can send at the same time, at least 1.
     pub ports: u32,
-    /// Longest packet, 0 for a whole message [flits].
+    /// Longest packet, 0 for a whole message \[flits].
     pub packet_flits: u32,
     /// Whether messages take turns at the ports, packet by packet, rather than stay at one.
     pub takes_turns: bool,
@@ -52,13 +52,13 @@ impl TerminalLimits {
 /// What the busiest terminals need.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalTimes {
-    /// Largest of (flits sent / injection rate) and what one message needs [cycles].
+    /// Largest of (flits sent / injection rate) and what one message needs \[cycles].
     pub injection_cycles: f64,
-    /// Largest of (flits received / ejection rate) [cycles].
+    /// Largest of (flits received / ejection rate) \[cycles].
     pub ejection_cycles: f64,
 }
 
-/// What each terminal sends to others and receives from them [flits]. Messages within a terminal are not counted.
+/// What each terminal sends to others and receives from them \[flits]. Messages within a terminal are not counted.
 struct Moved<'a> {
     terminal_of: &'a [u32],
     sent: Vec<u64>,
@@ -112,18 +112,18 @@ pub fn terminal_times(schedule: &Schedule, terminal_of: &[u32], limits: &Termina
 pub struct TerminalPhase {
     /// Number of the group: step / steps of a group.
     pub group: u32,
-    /// Most that a terminal sends [flits].
+    /// Most that a terminal sends \[flits].
     pub sent_flits: u64,
-    /// Most that a terminal receives [flits].
+    /// Most that a terminal receives \[flits].
     pub received_flits: u64,
 }
 
 /// What the busiest terminals move, in all and phase by phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TerminalLoads {
-    /// Most that a terminal sends [flits].
+    /// Most that a terminal sends \[flits].
     pub sent_flits: u64,
-    /// Most that a terminal receives [flits].
+    /// Most that a terminal receives \[flits].
     pub received_flits: u64,
     /// Those phases in order in which a message leaves its terminal.
     pub phases: Vec<TerminalPhase>,

@@ -10,9 +10,9 @@ use flitwork_steps::{Collective, Operation, Transfer, World};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 
-/// What a block takes in the lists of its holders [bytes].
+/// What a block takes in the lists of its holders \[bytes].
 const BLOCK_BYTES: u64 = 100;
-/// Most memory for all of them [bytes].
+/// Most memory for all of them \[bytes].
 const MOST_BYTES: u64 = 4_000_000_000;
 
 /// What was proven.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// What ranks do between the steps of an algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Between {
-    /// Time in which a rank adds up a flit that came [cycles].
+    /// Time in which a rank adds up a flit that came \[cycles].
     pub reduce_cycles_per_flit: f64,
     /// Whether all ranks meet behind each step.
     pub barriers: bool,
@@ -17,7 +17,7 @@ pub struct Between {
     pub over: Via,
 }
 
-/// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`Operation::has_vector`]).
+/// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`flitwork_steps::Operation::has_vector`]).
 ///
 /// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so. The step of
 /// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
@@ -88,7 +88,7 @@ struct Reader {
     /// The number of the next operation, and that of the first that no wait has waited for.
     next: OpId,
     waited: OpId,
-    /// What comes and is added up when it has been waited for [flits].
+    /// What comes and is added up when it has been waited for \[flits].
     comes: u64,
     /// On a bus, what was sent since the last wait, and whether something was received.
     sent: Option<Blocks>,

@@ -11,14 +11,14 @@ pub enum Length {
     Flits(u64),
     /// Bytes.
     Bytes {
-        /// The length [bytes].
+        /// The length \[bytes].
         bytes: u64,
         /// What a flit carries.
         units: Units,
     },
     /// Of an all-to-all: the bytes of the block of each pair.
     Pairs {
-        /// Those of the block `from * ranks + to` [bytes].
+        /// Those of the block `from * ranks + to` \[bytes].
         bytes: Arc<[u64]>,
         /// What a flit carries.
         units: Units,

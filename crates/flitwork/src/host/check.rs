@@ -18,11 +18,11 @@ pub struct ExchangeReport {
     pub ranks: u32,
     /// Number of messages.
     pub messages: u64,
-    /// Length of all messages together [flits].
+    /// Length of all messages together \[flits].
     pub flits: u64,
-    /// Longest message [flits].
+    /// Longest message \[flits].
     pub longest_flits: u64,
-    /// Shortest message [flits].
+    /// Shortest message \[flits].
     pub shortest_flits: u64,
     /// Number of steps: 1 more than the largest step of a message.
     pub phases: u32,

@@ -4,7 +4,7 @@
 //! message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in which they left; one that
 //! overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from the front, where the match usually is.
 
-use super::under_way::{Letter, UnderWay};
+use super::in_flight::{InFlight, InFlightTable};
 use crate::schedule::{ANY, OpId};
 use std::collections::VecDeque;
 
@@ -16,15 +16,15 @@ pub(super) struct Posted {
     /// Group of messages that it takes one of.
     pub context: u32,
     pub op: OpId,
-    /// Longest message that it takes [flits].
+    /// Longest message that it takes \[flits].
     pub flits: u64,
 }
 
 impl Posted {
-    fn fits(&self, letter: &Letter) -> bool {
+    fn fits(&self, message: &InFlight) -> bool {
         // Long lists are searched: what differs most is compared first.
-        let wanted = [(self.from, letter.from), (self.tag, letter.tag)];
-        wanted.iter().all(|&(wanted, is)| wanted == ANY || wanted == is) && self.context == letter.envelope.context
+        let wanted = [(self.from, message.from), (self.tag, message.tag)];
+        wanted.iter().all(|&(wanted, is)| wanted == ANY || wanted == is) && self.context == message.envelope.context
     }
 }
 
@@ -51,7 +51,7 @@ struct Lines {
     posted: u32,
     /// The last of each line, or [`NONE`]: its `next` is the first. Their number is a power of two.
     last: Vec<u32>,
-    /// The same of those that leave their sender open.
+    /// The last of those that leave their sender open, or [`NONE`].
     last_open: u32,
 }
 
@@ -136,13 +136,13 @@ impl Lines {
     }
 
     /// Takes the first that was posted of those that fit a message.
-    fn take(&mut self, letter: &Letter) -> Option<Posted> {
-        let last = *self.line(letter.from);
-        let named = self.first_that(last, |receive| receive.fits(letter));
+    fn take(&mut self, message: &InFlight) -> Option<Posted> {
+        let last = *self.line(message.from);
+        let named = self.first_that(last, |receive| receive.fits(message));
         if self.last_open == NONE {
             return named.map(|found| self.remove(found));
         }
-        let open = self.first_that(self.last_open, |receive| receive.fits(letter));
+        let open = self.first_that(self.last_open, |receive| receive.fits(message));
         let first = named.into_iter().chain(open).max_by_key(|&(_, at)| self.age(at));
         first.map(|found| self.remove(found))
     }
@@ -189,8 +189,8 @@ impl Default for Mailbox {
 
 impl Mailbox {
     /// The receive that takes message `id`; without one the message waits.
-    pub fn arrived(&mut self, id: u32, letter: &Letter) -> Option<Posted> {
-        let found = self.posted.take(letter);
+    pub fn arrived(&mut self, id: u32, message: &InFlight) -> Option<Posted> {
+        let found = self.posted.take(message);
         if found.is_none() {
             self.unexpected.push_back(id);
         }
@@ -198,7 +198,7 @@ impl Mailbox {
     }
 
     /// The message that a receive takes; without one the receive waits.
-    pub fn post(&mut self, receive: Posted, messages: &UnderWay) -> Option<u32> {
+    pub fn post(&mut self, receive: Posted, messages: &InFlightTable) -> Option<u32> {
         let found = self.unexpected.iter().position(|&id| receive.fits(&messages[id]));
         if found.is_none() {
             self.posted.push(receive);
@@ -207,7 +207,7 @@ impl Mailbox {
     }
 
     /// The message that a receive would take if it were posted now.
-    pub fn find(&self, receive: &Posted, messages: &UnderWay) -> Option<u32> {
+    pub fn find(&self, receive: &Posted, messages: &InFlightTable) -> Option<u32> {
         self.unexpected.iter().copied().find(|&id| receive.fits(&messages[id]))
     }
 
@@ -229,12 +229,12 @@ impl Mailbox {
 
 #[cfg(test)]
 mod tests {
-    use super::super::asked::Envelope;
+    use super::super::requests::Envelope;
     use super::*;
 
-    fn letter(from: u32, tag: u32, context: u32) -> Letter {
+    fn message(from: u32, tag: u32, context: u32) -> InFlight {
         let envelope = Envelope { context, ..Envelope::default() };
-        Letter { from, to: 0, tag, envelope, op: 0, order: 0, flits: 1, missing: 0, arrived: 0 }
+        InFlight { from, to: 0, tag, envelope, op: 0, order: 0, flits: 1, missing: 0, arrived: 0 }
     }
 
     /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that is searched from its
@@ -248,7 +248,7 @@ mod tests {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 (state >> 8) % below
             };
-            let messages = UnderWay::with_room(0);
+            let messages = InFlightTable::with_room(0);
             for op in 0..20_000 {
                 // First more is posted than arrives, then less.
                 if draw(10_000) * 2 > op {
@@ -261,7 +261,7 @@ mod tests {
                     let op = list.remove(draw(list.len() as u32) as usize).op;
                     assert!(mailbox.withdraw(op) && !mailbox.withdraw(op));
                 } else {
-                    let message = letter(draw(senders), draw(2), draw(2));
+                    let message = message(draw(senders), draw(2), draw(2));
                     let expected = list.iter().position(|receive| receive.fits(&message)).map(|at| list.remove(at));
                     assert_eq!(mailbox.arrived(0, &message), expected);
                     mailbox.unexpected.clear();

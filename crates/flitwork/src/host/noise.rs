@@ -4,8 +4,8 @@
 //! a detour is complete with its end, so what depends on it waits for that, too. NIC and network know nothing of all this.
 //! Detours are drawn one after the other as time goes on; of each rank there is the one at hand, or else the next.
 
-use super::asked::Completion;
 use super::ranks::Hosts;
+use super::requests::Completion;
 use crate::mix::mix;
 use crate::schedule::{DetourLength, Detours, Noise};
 use crate::traffic::{Geometric, terminal_rng};

@@ -1,6 +1,6 @@
 //! The send queue of a rank: which of its messages may leave next.
 
-use super::asked::Envelope;
+use super::requests::Envelope;
 use crate::schedule::{OpId, SendQueue};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};

@@ -1,7 +1,7 @@
 //! What ranks did and when, where that is recorded: each operation as its program comes to it, begins and is complete.
 
-use super::asked::{Task, TaskKind};
 use super::ranks::{Hosts, Rank};
+use super::requests::{Task, TaskKind};
 use super::window::Window;
 use crate::measure::{OperationKind, OperationRecord, OperationReport};
 use crate::schedule::{After, OpId, OpKind, Operation};
@@ -80,7 +80,7 @@ pub(super) fn pass(window: &mut Window, log: &mut Option<Box<RankLog>>, operatio
 }
 
 impl Rank {
-    /// The program reads what the rank was told to do; its number.
+    /// The program reads what the rank was supplied with; its number.
     pub(super) fn pass_task(&mut self, task: Task, now: u64) -> OpId {
         let Task { kind, after, .. } = task;
         if let Some(log) = &mut self.log {
@@ -120,8 +120,8 @@ impl Hosts {
             if senders.len() <= record {
                 senders.resize(record + 1, (NOBODY, NOBODY));
             }
-            let letter = &self.letters[id];
-            senders[record] = (letter.from, letter.op);
+            let message = &self.in_flight[id];
+            senders[record] = (message.from, message.op);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The barrier tree: wires of their own for the news of barriers, which arrive after a fixed time and wait for nothing.
+//! The barrier tree: separate wires for notifications of barriers, which arrive after a fixed time and wait for nothing.
 
 use super::network::{Endpoints, Network, Observed};
 use crate::host::Message;
@@ -12,9 +12,9 @@ pub(super) struct BarrierTree {
     hop_cycles: u64,
     /// The number in records of what its messages are sent by: that behind the bus.
     port: u32,
-    /// News under way, by places in `letters`, with the cycle in which it arrives.
+    /// Notifications in flight, by places in `in_flight`, with the cycle in which they arrive.
     arriving: Timers,
-    letters: Vec<Arrival>,
+    in_flight: Vec<Arrival>,
     unused: Vec<u32>,
     taken: Vec<(u32, Message)>,
     flits: u64,
@@ -26,14 +26,14 @@ impl BarrierTree {
             hop_cycles: u64::from(hop_cycles),
             port: nic_ports as u32 + 1,
             arriving: Timers::default(),
-            letters: Vec::new(),
+            in_flight: Vec::new(),
             unused: Vec::new(),
             taken: Vec::new(),
             flits: 0,
         }
     }
 
-    /// News of terminal `from` leaves.
+    /// A notification of terminal `from` leaves.
     fn send(&mut self, from: u32, message: &Message, now: u64, ends: &mut Endpoints) {
         let (sequence, flits) = (ends.nics.number_packet(from as usize), message.flits as u32);
         let record = ends.log.taken(false, from as usize, now, flits, || PacketRecord {
@@ -53,11 +53,11 @@ impl BarrierTree {
         });
         let origin = Origin { created: now, injected: now, src: from, sequence, message: message.id, record };
         let arrival = Arrival { origin, dst: message.to, hops: 0, flits, background: false };
-        let place = self.unused.pop().unwrap_or(self.letters.len() as u32);
-        if place as usize == self.letters.len() {
-            self.letters.push(arrival);
+        let place = self.unused.pop().unwrap_or(self.in_flight.len() as u32);
+        if place as usize == self.in_flight.len() {
+            self.in_flight.push(arrival);
         } else {
-            self.letters[place as usize] = arrival;
+            self.in_flight[place as usize] = arrival;
         }
         self.arriving.push(now + self.hop_cycles, place);
         self.flits += u64::from(flits);
@@ -67,7 +67,7 @@ impl BarrierTree {
 impl Network for BarrierTree {
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         while let Some(place) = self.arriving.pop(now) {
-            arrived.push(self.letters[place as usize]);
+            arrived.push(self.in_flight[place as usize]);
             self.unused.push(place);
         }
     }
@@ -75,7 +75,7 @@ impl Network for BarrierTree {
     fn step(&mut self, now: u64, ends: &mut Endpoints) {
         let mut taken = std::mem::take(&mut self.taken);
         if let Some(hosts) = ends.hosts.as_deref_mut() {
-            hosts.take_news(&mut taken);
+            hosts.take_notifications(&mut taken);
         }
         for (from, message) in taken.drain(..) {
             self.send(from, &message, now, ends);

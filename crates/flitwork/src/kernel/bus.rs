@@ -23,9 +23,9 @@ pub(super) struct Bus {
     due: Option<u64>,
     /// Sends, by messages, with the cycle in which their last flit is sent.
     sent: Timers,
-    /// Messages under way, by their places in `letters`, with the cycle in which they arrive.
+    /// Messages in flight, by their places in `in_flight`, with the cycle in which they arrive.
     arriving: Timers,
-    letters: Vec<Arrival>,
+    in_flight: Vec<Arrival>,
     unused: Vec<u32>,
     /// The transfer at hand.
     transfer: Vec<BusMessage>,
@@ -43,7 +43,7 @@ impl Bus {
             due: None,
             sent: Timers::default(),
             arriving: Timers::default(),
-            letters: Vec::new(),
+            in_flight: Vec::new(),
             unused: Vec::new(),
             transfer: Vec::new(),
             report: BusReport::default(),
@@ -112,12 +112,12 @@ impl Bus {
     fn keep(&mut self, arrival: Arrival) -> u32 {
         match self.unused.pop() {
             Some(place) => {
-                self.letters[place as usize] = arrival;
+                self.in_flight[place as usize] = arrival;
                 place
             }
             None => {
-                self.letters.push(arrival);
-                self.letters.len() as u32 - 1
+                self.in_flight.push(arrival);
+                self.in_flight.len() as u32 - 1
             }
         }
     }
@@ -126,7 +126,7 @@ impl Bus {
 impl Network for Bus {
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         while let Some(place) = self.arriving.pop(now) {
-            arrived.push(self.letters[place as usize]);
+            arrived.push(self.in_flight[place as usize]);
             self.unused.push(place);
         }
     }

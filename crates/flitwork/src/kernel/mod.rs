@@ -16,7 +16,7 @@ pub use simulation::{Pause, Simulation};
 /// How far a simulation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Current cycle [cycles].
+    /// Current cycle \[cycles].
     pub cycle: u64,
     /// Messages (of a schedule) or packets (open loop) that have arrived.
     pub packets_done: u64,

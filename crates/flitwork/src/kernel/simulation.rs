@@ -6,11 +6,11 @@
 //! machine (a bus and a barrier tree beside routers and channels) share hosts, NICs and the log of packets, others have NICs and a log of their own.
 //!
 //! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
-//! within a cycle (after 1, in 2a) when ranks ask what to do next; the caller answers with [`Simulation::give`] and goes on.
+//! within a cycle (after 1, in 2a) when ranks request operations; the caller answers with [`Simulation::supply`] and goes on.
 
-mod asked;
 mod longer;
 mod measured;
+mod requests;
 mod watchdog;
 
 use super::Progress;
@@ -30,8 +30,8 @@ use measured::{packet_log, phases};
 /// Why a simulation has paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
-    /// Ranks ask what to do next: see [`Simulation::asking`].
-    Asked,
+    /// Ranks request their next operations: see [`Simulation::requests`].
+    Request,
     /// It has come to the cycle that it was told to advance to.
     Reached,
     /// The run is over.
@@ -101,10 +101,10 @@ pub struct Simulation {
     report_cycle: u64,
     /// Packets that arrived in this cycle.
     arrived: Vec<Arrival>,
-    /// Ranks that asked what to do next when ranks went on last; those that have been answered since are among them.
-    asking: Vec<u32>,
-    /// Operations given to each rank so far; empty where ranks have programs of their own.
-    given: Vec<u32>,
+    /// Ranks that requested operations when ranks went on last; those that have been supplied since are among them.
+    requests: Vec<u32>,
+    /// Operations supplied to each rank so far; empty where no program drives them.
+    supplied: Vec<u32>,
 }
 
 impl Simulation {
@@ -142,8 +142,8 @@ impl Simulation {
             search: Search::default(),
             report_at: REPORT_FLIT_HOPS,
             report_cycle: REPORT_CYCLES,
-            asking: Vec::new(),
-            given: vec![0; if is_asked(plan) { plan.placement.terminal_of().len() } else { 0 }],
+            requests: Vec::new(),
+            supplied: vec![0; if is_driven(plan) { plan.placement.terminal_of().len() } else { 0 }],
             arrived: Vec::with_capacity((plan.params.terminals * plan.params.nic_ports).min(1 << 12)),
             phases,
         };
@@ -176,10 +176,10 @@ impl Simulation {
     /// See [`crate::simulate`].
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress) -> bool) -> Result<()> {
         match self.advance(u64::MAX, progress)? {
-            Pause::Asked => {
+            Pause::Request => {
                 let name = self.limits.schedule.clone();
                 let how = "make a Simulation of it, advance that and answer";
-                let fault = format!("rank {} asks what to do next, and nobody answers: {how}", self.asking[0]);
+                let fault = format!("rank {} asks what to do next, and nobody answers: {how}", self.requests[0]);
                 Err(Error::Schedule { name, fault })
             }
             Pause::Reached | Pause::Ended => Ok(()),
@@ -211,8 +211,8 @@ impl Simulation {
                 }
                 self.stage = Stage::Ranks;
             }
-            if self.ranks_ask() {
-                return Ok(Pause::Asked);
+            if self.ranks_request() {
+                return Ok(Pause::Request);
             }
             if self.team.is_none() {
                 self.drive();
@@ -268,14 +268,14 @@ impl Simulation {
         }
     }
 
-    /// Step 2a: ranks go on as far as they can. Whether some of them ask what to do next.
-    fn ranks_ask(&mut self) -> bool {
-        let Simulation { now, hosts, networks, limits, asking, .. } = self;
+    /// Step 2a: ranks go on as far as they can. Whether some of them request operations.
+    fn ranks_request(&mut self) -> bool {
+        let Simulation { now, hosts, networks, limits, requests, .. } = self;
         let (Some(hosts), Some(Attached { nics, .. })) = (hosts, networks.first()) else { return false };
         if *now < limits.start {
             return false;
         }
-        asking.retain(|&rank| hosts.asks(rank));
+        requests.retain(|&rank| hosts.requests(rank));
         for (word, &woken) in nics.woken().iter().enumerate() {
             let mut left = woken;
             while left != 0 {
@@ -283,8 +283,8 @@ impl Simulation {
                 left &= left - 1;
             }
         }
-        hosts.take_asking(asking);
-        !asking.is_empty()
+        hosts.take_requests(requests);
+        !requests.is_empty()
     }
 
     /// Steps 2b to 6.
@@ -292,13 +292,7 @@ impl Simulation {
         let started = self.now >= self.limits.start;
         let mut hosts = self.hosts.as_mut().filter(|_| started);
         if let (Some(hosts), Some(Attached { nics, .. })) = (&mut hosts, self.networks.first()) {
-            hosts.use_memory(nics.woken(), self.now);
-            if hosts.has_bus() {
-                hosts.look_at_bus(nics.woken());
-            }
-            if hosts.has_barrier_tree() {
-                hosts.look_at_tree(nics.woken());
-            }
+            hosts.visit_outlets(nics.woken(), self.now);
         }
         for Attached { network, nics, log, .. } in &mut self.networks {
             network.step(self.now, &mut Endpoints { nics, hosts: hosts.as_deref_mut(), log });
@@ -494,17 +488,17 @@ fn totals(parts: &[Attached]) -> Totals {
     parts.iter().fold(Totals::default(), |sum, part| sum.and(&part.log.workload.totals))
 }
 
-/// Whether ranks are told what to do while they run.
-fn is_asked(plan: &Plan) -> bool {
-    matches!(&plan.workload, Workload::Schedule { schedule, .. } if schedule.is_asked())
+/// Whether a program drives the ranks.
+fn is_driven(plan: &Plan) -> bool {
+    matches!(&plan.workload, Workload::Schedule { schedule, .. } if schedule.is_driven())
 }
 
 /// The ranks of a plan whose workload is a schedule.
 fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     let Workload::Schedule { schedule, .. } = &plan.workload else { return Ok(None) };
     let schedule = schedule.compile(&plan.units)?;
-    // Whoever tells ranks what to do tells them that, too.
-    let schedule = if schedule.is_asked() { schedule } else { schedule.delayed(plan.delays.clone())? };
+    // A program that drives ranks adds their delays itself.
+    let schedule = if schedule.is_driven() { schedule } else { schedule.delayed(plan.delays.clone())? };
     let mut hosts = Hosts::new(&schedule, &plan.placement, plan.spec.host.send_queue)?;
     if plan.spec.run.record.operations {
         hosts.record_operations(|rank| plan.delays.starts.get(rank).is_some_and(|&start| start > 0));
@@ -516,7 +510,7 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
         hosts.complete_receives_late();
     }
     if let Some(limit) = plan.spec.host.eager_limit_flits {
-        hosts.ask_above(limit, plan.spec.host.control_flits);
+        hosts.use_rendezvous(limit, plan.spec.host.control_flits);
     }
     if let (Some(rate), Workload::Schedule { packet_flits, .. }) = (plan.copy_rate, &plan.workload) {
         hosts.copy_within_terminals(rate, *packet_flits, plan.spec.host.send_queue);

@@ -8,9 +8,9 @@ pub(crate) struct Totals {
     pub packets: u64,
     /// Their flits.
     pub flits: u64,
-    /// Sum of their packet latencies [cycles].
+    /// Sum of their packet latencies \[cycles].
     pub packet_latency: u64,
-    /// Sum of their network latencies [cycles].
+    /// Sum of their network latencies \[cycles].
     pub network_latency: u64,
 }
 
@@ -43,7 +43,7 @@ const PLACES: usize = 512;
 pub(crate) struct Batches {
     /// First cycle of the batch that is filling.
     open: u64,
-    /// Length of a batch [cycles].
+    /// Length of a batch \[cycles].
     width: u64,
     closed: Vec<Totals>,
     /// Totals at the beginning of the batch that is filling.
@@ -69,7 +69,7 @@ impl Batches {
         self.open + self.width
     }
 
-    /// Length of a batch [cycles].
+    /// Length of a batch \[cycles].
     pub fn width(&self) -> u64 {
         self.width
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What the terminals received in each window of time. A packet counts, with all its flits, when its tail arrives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryWindows {
-    /// Length of a window [cycles]; the first one begins at t = 0, the last one may be shorter.
+    /// Length of a window \[cycles]; the first one begins at t = 0, the last one may be shorter.
     pub window_cycles: u64,
     /// Packets received, one entry a window.
     pub packets: Vec<u64>,

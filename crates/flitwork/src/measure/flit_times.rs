@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Spread {
     /// How many there are.
     pub count: u64,
-    /// Their sum [cycles].
+    /// Their sum \[cycles].
     pub sum: u64,
-    /// The smallest [cycles].
+    /// The smallest \[cycles].
     pub least: u64,
-    /// The largest [cycles].
+    /// The largest \[cycles].
     pub most: u64,
 }
 

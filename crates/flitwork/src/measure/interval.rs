@@ -23,7 +23,7 @@ pub(crate) struct Interval {
     pub mean: f64,
     /// Half the width of the confidence interval.
     pub half_width: f64,
-    /// Length of a group [cycles].
+    /// Length of a group \[cycles].
     pub group_cycles: u64,
     /// Lag-1 correlation of the groups, corrected.
     pub correlation: f64,

@@ -9,9 +9,9 @@ pub(crate) struct Expected {
     pub gap_cycles: Vec<f64>,
     /// Variance of the number of packets created over that number, and of their lengths over the squared mean length, together.
     pub dispersion: f64,
-    /// Mean length of a packet [flits].
+    /// Mean length of a packet \[flits].
     pub flits: f64,
-    /// What nothing else delays takes the head of a packet at its terminal, and at each router with the channel behind it [cycles].
+    /// What nothing else delays takes the head of a packet at its terminal, and at each router with the channel behind it \[cycles].
     pub injection_cycles: f64,
     pub router_cycles: f64,
 }
@@ -21,7 +21,7 @@ impl Expected {
         self.gap_cycles.get(terminal).or(self.gap_cycles.first()).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Mean latency in the network of packets that pass so many routers and that nothing else delays [cycles].
+    /// Mean latency in the network of packets that pass so many routers and that nothing else delays \[cycles].
     pub fn latency_alone(&self, routers: f64) -> f64 {
         self.injection_cycles + routers * self.router_cycles + self.flits
     }

@@ -3,29 +3,29 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Statistics of a latency [cycles]. Where nothing was measured the count is 0 and there is nothing else.
+/// Statistics of a latency \[cycles]. Where nothing was measured the count is 0 and there is nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// Number of packets.
     pub count: u64,
-    /// Mean [cycles].
+    /// Mean \[cycles].
     pub mean_cycles: Option<f64>,
-    /// Median [cycles], within 0.1 %.
+    /// Median \[cycles], within 0.1 %.
     pub p50_cycles: Option<u64>,
-    /// 95th percentile [cycles], within 0.1 %.
+    /// 95th percentile \[cycles], within 0.1 %.
     pub p95_cycles: Option<u64>,
-    /// 99th percentile [cycles], within 0.1 %.
+    /// 99th percentile \[cycles], within 0.1 %.
     pub p99_cycles: Option<u64>,
-    /// Smallest [cycles].
+    /// Smallest \[cycles].
     pub min_cycles: Option<u64>,
-    /// Largest [cycles].
+    /// Largest \[cycles].
     pub max_cycles: Option<u64>,
 }
 
 /// How often each latency occurred. Histograms of several runs are merged by adding up the counts of equal values.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LatencyHistogram {
-    /// Latencies that occurred, ascending: exact up to 2047 cycles, above that the largest of a range narrower than 0.1 % [cycles].
+    /// Latencies that occurred, ascending: exact up to 2047 cycles, above that the largest of a range narrower than 0.1 % \[cycles].
     pub value_cycles: Vec<u64>,
     /// How many packets had each of them.
     pub packets: Vec<u64>,
@@ -44,10 +44,10 @@ pub struct LatencyRecorder {
     large_max: u64,
 }
 
-/// Latencies below this are counted on their own; the histogram has a bucket for each of them, too [cycles].
+/// Latencies below this are counted on their own; the histogram has a bucket for each of them, too \[cycles].
 const SMALL: usize = 2048;
 
-/// Latencies beyond this share the last bucket of the histogram [cycles]; mean, minimum and maximum stay exact.
+/// Latencies beyond this share the last bucket of the histogram \[cycles]; mean, minimum and maximum stay exact.
 const HIGHEST: u64 = 1 << 40;
 
 impl LatencyRecorder {
@@ -57,7 +57,7 @@ impl LatencyRecorder {
         LatencyRecorder { small: Box::new([0; SMALL]), large, large_sum: 0, large_min: u64::MAX, large_max: 0 }
     }
 
-    /// Adds one latency [cycles].
+    /// Adds one latency \[cycles].
     #[inline]
     pub fn record(&mut self, cycles: u64) {
         match self.small.get_mut(cycles as usize) {

@@ -65,13 +65,13 @@ pub enum Status {
 pub struct Precision {
     /// Confidence of the intervals.
     pub confidence: f64,
-    /// Of the mean packet latency [cycles]; none where the network is saturated, or where too few packets arrived.
+    /// Of the mean packet latency \[cycles]; none where the network is saturated, or where too few packets arrived.
     pub packet_latency_half_width_cycles: Option<f64>,
-    /// Of the mean network latency [cycles].
+    /// Of the mean network latency \[cycles].
     pub network_latency_half_width_cycles: Option<f64>,
     /// Of the accepted load [flits/cycle/terminal].
     pub accepted_load_half_width: f64,
-    /// Length of a batch [cycles].
+    /// Length of a batch \[cycles].
     pub batch_cycles: u64,
     /// Lag-1 correlation of the packet latency of neighbouring batches, which the half widths make up for.
     pub batch_correlation: Option<f64>,
@@ -86,7 +86,7 @@ pub struct PacketRecord {
     pub sequence: u32,
     /// Destination terminal.
     pub dst: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u32,
     /// Index of the message in its sender's order (of a schedule); open loop: the sequence number of its first packet.
     pub message: u32,
@@ -111,7 +111,7 @@ pub struct PacketRecord {
 /// Flits over each channel in each window of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelWindows {
-    /// Length of a window [cycles]; the last one may be shorter.
+    /// Length of a window \[cycles]; the last one may be shorter.
     pub window_cycles: u64,
     /// Flits, indexed `[window][channel]`, flattened.
     pub flits: Vec<u32>,
@@ -126,7 +126,7 @@ pub struct BusReport {
     pub messages: u64,
     /// Flits; those of a broadcast count once.
     pub flits: u64,
-    /// Time in which it was busy, arbitration included, rounded up [cycles].
+    /// Time in which it was busy, arbitration included, rounded up \[cycles].
     pub busy_cycles: u64,
 }
 
@@ -140,9 +140,9 @@ pub struct BackgroundResult {
     pub offered_load: f64,
     /// Flits of packets that arrived in the measurement [flits/cycle/terminal].
     pub accepted_load: f64,
-    /// From creation to arrival of the tail, packets of the measurement that arrived [cycles].
+    /// From creation to arrival of the tail, packets of the measurement that arrived \[cycles].
     pub packet_latency: LatencySummary,
-    /// From injection of the head to arrival of the tail, packets of the measurement that arrived [cycles].
+    /// From injection of the head to arrival of the tail, packets of the measurement that arrived \[cycles].
     pub network_latency: LatencySummary,
     /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was measured.
     pub mean_hops: Option<f64>,
@@ -185,19 +185,19 @@ pub struct SimulationResult {
     pub packets: u64,
     /// Switch traversals, ejection included.
     pub flit_hops: u64,
-    /// Open loop: cycles before the measurement [cycles]. Workload that completes: cycles of background alone, before t = 0; 0
+    /// Open loop: cycles before the measurement \[cycles]. Workload that completes: cycles of background alone, before t = 0; 0
     /// without a background.
     pub warmup_cycles: u64,
-    /// Open loop: cycles of the measurement [cycles]. Workload that completes: from t = 0 to completion.
+    /// Open loop: cycles of the measurement \[cycles]. Workload that completes: from t = 0 to completion.
     pub measurement_cycles: u64,
     /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Workload that completes: 0.
     pub offered_load: f64,
     /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Workload that completes: from t = 0 on. Beside a
     /// background: flits of the workload's packets that arrived in that time.
     pub accepted_load: f64,
-    /// From creation to arrival of the tail, packets of the measurement [cycles].
+    /// From creation to arrival of the tail, packets of the measurement \[cycles].
     pub packet_latency: LatencySummary,
-    /// From injection of the head to arrival of the tail, packets of the measurement [cycles].
+    /// From injection of the head to arrival of the tail, packets of the measurement \[cycles].
     pub network_latency: LatencySummary,
     /// How often each packet latency occurred.
     pub packet_latency_histogram: LatencyHistogram,

@@ -45,7 +45,7 @@ pub struct OperationRecord {
     pub peer: u32,
     /// Tag of a message; of a task its CPU.
     pub tag: u32,
-    /// Length of a message [flits], or of a computation or a task [cycles].
+    /// Length of a message \[flits], or of a computation or a task \[cycles].
     pub amount: u64,
     /// Step of the algorithm that it belongs to.
     pub step: u32,

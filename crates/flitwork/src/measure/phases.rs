@@ -62,7 +62,7 @@ pub(crate) struct Phases {
     expected: Expected,
     senders: usize,
     steady: Option<Steady>,
-    /// From a decision to the first cycle that it holds for: what is under way has arrived by then [cycles].
+    /// From a decision to the first cycle that it holds for: what is under way has arrived by then \[cycles].
     lead: u64,
     /// How the run ends, once that is known; a workload that completes does.
     verdict: Option<Status>,

@@ -23,12 +23,12 @@ pub struct SteadySpec {
     pub confidence: f64,
     /// What says that the warm-up is over. Default: mser.
     pub warmup: WarmUpTest,
-    /// Fewest cycles of warm-up [cycles]. Default: 5000.
+    /// Fewest cycles of warm-up \[cycles]. Default: 5000.
     pub min_warmup_cycles: u64,
-    /// Fewest cycles of measurement [cycles]; four times as many where the network is saturated, as it may take long to
+    /// Fewest cycles of measurement \[cycles]; four times as many where the network is saturated, as it may take long to
     /// collapse. Default: 10000.
     pub min_measurement_cycles: u64,
-    /// Most cycles of warm-up and measurement together, at most half of them warm-up [cycles], at least 1000. A run that ends there
+    /// Most cycles of warm-up and measurement together, at most half of them warm-up \[cycles], at least 1000. A run that ends there
     /// knows its mean less well than was asked. Default: 200000.
     #[schemars(range(min = 1000))]
     pub max_cycles: u64,
@@ -65,7 +65,7 @@ const GROWTH: f64 = 0.01;
 /// A saturated network is measured for this many times the fewest cycles: just above saturation the accepted load sinks slowly,
 /// over tens of thousands of cycles, in steps that a short measurement does not see.
 const SATURATED: u64 = 4;
-/// The earliest check of the warm-up [cycles].
+/// The earliest check of the warm-up \[cycles].
 const FIRST_CHECK: u64 = 500;
 
 /// The state of a run at the beginning of a cycle.
@@ -84,7 +84,7 @@ impl Snapshot {
         (((self.totals.packets - before.totals.packets) as f64 + growth).max(0.0), growth)
     }
 
-    /// Mean latency in the network of what has arrived since `before` [cycles].
+    /// Mean latency in the network of what has arrived since `before` \[cycles].
     pub fn network_latency_since(&self, before: &Snapshot) -> f64 {
         let latency = self.totals.network_latency.wrapping_sub(before.totals.network_latency) as f64;
         latency / ((self.totals.packets - before.totals.packets) as f64).max(1.0)
@@ -97,7 +97,7 @@ impl Snapshot {
         growth > 3.0 * created.sqrt() && growth > GROWTH * created
     }
 
-    /// Mean packet latency [cycles] and accepted load [flits/cycle] since `before`.
+    /// Mean packet latency \[cycles] and accepted load [flits/cycle] since `before`.
     fn means_since(&self, before: &Snapshot) -> (f64, f64) {
         let packets = (self.totals.packets - before.totals.packets) as f64;
         let latency = self.totals.packet_latency.wrapping_sub(before.totals.packet_latency) as f64;

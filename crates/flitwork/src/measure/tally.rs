@@ -10,15 +10,15 @@ pub struct Tally {
     pub packets: u64,
     /// Their flits.
     pub flits: u64,
-    /// Sum of their packet latencies [cycles].
+    /// Sum of their packet latencies \[cycles].
     pub packet_latency_cycles: u64,
     /// Packets created in the measurement that have arrived.
     pub measured_packets: u64,
-    /// Sum of their packet latencies [cycles].
+    /// Sum of their packet latencies \[cycles].
     pub measured_packet_latency_cycles: u64,
     /// Packets that arrived from the start of the measurement on, whenever they were created.
     pub late_packets: u64,
-    /// Sum, smallest and largest of their network latencies [cycles]; of no packets 0, `u64::MAX` and 0.
+    /// Sum, smallest and largest of their network latencies \[cycles]; of no packets 0, `u64::MAX` and 0.
     pub late_network_latency_cycles: (u64, u64, u64),
     /// Flits of the packets that injection ports have taken and that have not arrived.
     pub under_way_flits: u64,

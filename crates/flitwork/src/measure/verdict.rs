@@ -19,12 +19,12 @@ pub(crate) struct Evidence {
     pub growth: f64,
     /// Packets in the network at the end.
     pub under_way: f64,
-    /// Mean latency in the network, and that without any contention [cycles].
+    /// Mean latency in the network, and that without any contention \[cycles].
     pub latency: f64,
     pub latency_alone: f64,
     /// Variance of the number of packets created, over that number; of their lengths, too.
     pub dispersion: f64,
-    /// Mean length of a packet [flits].
+    /// Mean length of a packet \[flits].
     pub flits: f64,
     /// Of the slowest sender.
     pub lag: Lag,

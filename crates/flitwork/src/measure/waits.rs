@@ -30,7 +30,7 @@ pub struct WaitRecord {
     pub reason: WaitReason,
     /// Whether its head had gone on.
     pub body: bool,
-    /// How long [cycles].
+    /// How long \[cycles].
     pub cycles: u32,
 }
 

@@ -18,7 +18,7 @@ use crate::routing::Routing;
 use crate::schedule::{Placement, Schedule};
 use crate::topology::Fabric;
 
-/// Longest gap that can be given [packets].
+/// Longest gap that can be given \[packets].
 const MAX_GAP_PACKETS: u32 = 1_000_000;
 
 /// Pauses of a schedule, step by step.
@@ -34,7 +34,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// The pause after a packet of `flits` flits of a message of `step` [cycles]; `ends`: it was the message's last.
+    /// The pause after a packet of `flits` flits of a message of `step` \[cycles]; `ends`: it was the message's last.
     pub fn cycles(&self, step: u32, flits: u32, ends: bool) -> u64 {
         if ends && !self.aggregate {
             return 0;
@@ -59,7 +59,7 @@ pub struct Paced<'a> {
     pub placement: &'a Placement,
     /// Injection ports of a NIC.
     pub ports: u32,
-    /// Longest packet [flits].
+    /// Longest packet \[flits].
     pub packet_flits: u32,
 }
 
@@ -88,7 +88,7 @@ pub fn resolve(spec: &PacingSpec, on: &Paced) -> Result<Option<Gaps>> {
     if spec.kind == PacingKind::Fixed {
         return Ok(Some(Gaps { all: Some(spec.gap_packets), ..gaps }));
     }
-    if schedule.is_asked() {
+    if schedule.is_driven() {
         return refused(kind, "none or fixed: what ranks send is not known before", "set kind = \"fixed\"");
     }
     if !on.routing.is_fixed() {

@@ -46,7 +46,7 @@ pub enum GapUnit {
 pub struct PacingSpec {
     /// What the length of a pause follows from. Default: none.
     pub kind: PacingKind,
-    /// Pause, where `kind` is fixed [packets], 0 to 1000000. Default: 0.
+    /// Pause, where `kind` is fixed \[packets], 0 to 1000000. Default: 0.
     #[schemars(range(max = 1_000_000))]
     pub gap_packets: u32,
     /// Which messages are counted together. Default: step.

@@ -12,9 +12,9 @@ use crate::topology::Fabric;
 pub struct BusParams {
     /// What it carries.
     pub rate: Rate,
-    /// Time before each transfer [cycles].
+    /// Time before each transfer \[cycles].
     pub arbitration_cycles: u32,
-    /// From the last flit sent to the message arrived [cycles].
+    /// From the last flit sent to the message arrived \[cycles].
     pub latency_cycles: u32,
 }
 

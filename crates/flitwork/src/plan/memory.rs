@@ -19,25 +19,25 @@ mod usable;
 
 pub use usable::{Usable, usable};
 
-/// What is noted of a packet, where packets are recorded: its record, its source and its place in the order [bytes].
+/// What is noted of a packet, where packets are recorded: its record, its source and its place in the order \[bytes].
 const RECORD_BYTES: u64 = 64;
 
-/// Where and why it waited, about ten times [bytes].
+/// Where and why it waited, about ten times \[bytes].
 const WAITS_BYTES: u64 = 240;
 
-/// What waited for a port in a window, for one reason [bytes].
+/// What waited for a port in a window, for one reason \[bytes].
 const WAIT_WINDOW_BYTES: u64 = 20;
 
-/// What a part of a network in parts keeps of a terminal, its own or not [bytes].
+/// What a part of a network in parts keeps of a terminal, its own or not \[bytes].
 const PART_TERMINAL_BYTES: u64 = 230;
 
-/// The send and the receive of a message of one packet, the packet's sender, and a wait [bytes].
+/// The send and the receive of a message of one packet, the packet's sender, and a wait \[bytes].
 const OPERATION_BYTES: u64 = 300;
 
-/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries [bytes].
+/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries \[bytes].
 const SEARCH_BYTES: usize = 24;
 
-/// Memory of a simulation [bytes].
+/// Memory of a simulation \[bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
     let sent: Vec<Footprint> = [Some(&spec.workload), spec.background.as_ref()]
@@ -58,7 +58,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
 }
 
-/// What is noted of a packet [bytes].
+/// What is noted of a packet \[bytes].
 fn recorded_bytes(record: &RecordSpec) -> u64 {
     let parts = [
         (record.keeps_packets() && !record.to_file, RECORD_BYTES),
@@ -68,7 +68,7 @@ fn recorded_bytes(record: &RecordSpec) -> u64 {
     parts.iter().filter(|(kept, _)| *kept).map(|(_, bytes)| bytes).sum()
 }
 
-/// Memory of what is noted per window of time, in a run of at least `cycles` [bytes].
+/// Memory of what is noted per window of time, in a run of at least `cycles` \[bytes].
 pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     let record = &spec.run.record;
     let rows = |window: u64| cycles.checked_div(window).unwrap_or(0);
@@ -81,17 +81,17 @@ pub(super) fn windows(spec: &SimulationSpec, p: &Params, cycles: u64) -> u64 {
     channels.saturating_add(waits).saturating_add(delivered)
 }
 
-/// Memory that each further thread takes: its part has tables of all terminals [bytes].
+/// Memory that each further thread takes: its part has tables of all terminals \[bytes].
 pub(super) fn part(p: &Params) -> u64 {
     PART_TERMINAL_BYTES.saturating_mul(p.terminals as u64)
 }
 
-/// The most that a simulation may take [bytes].
+/// The most that a simulation may take \[bytes].
 pub(super) fn limit(run: &RunSpec) -> u64 {
     allowed(run).0
 }
 
-/// The most that a simulation may take [bytes], and in words.
+/// The most that a simulation may take \[bytes], and in words.
 fn allowed(run: &RunSpec) -> (u64, String) {
     let (bytes, of) = match run.memory_limit_mb {
         0 => (usable().bytes, format!(" (three quarters of what {} allows)", usable().of)),
@@ -121,9 +121,9 @@ pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> R
 
 /// What a workload or a background takes.
 struct Footprint {
-    /// Its tables [bytes].
+    /// Its tables \[bytes].
     table_bytes: u64,
-    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean [flits].
+    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean \[flits].
     packets: u64,
     shortest_flits: u32,
 }

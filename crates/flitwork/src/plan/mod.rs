@@ -58,9 +58,9 @@ pub struct Plan {
     pub placement: Placement,
     /// The traffic that runs with it.
     pub background: Option<Traffic>,
-    /// Cycle of t = 0, in which the workload starts: before it, a background runs alone [cycles].
+    /// Cycle of t = 0, in which the workload starts: before it, a background runs alone \[cycles].
     pub start_cycle: u64,
-    /// Software times of ranks [cycles].
+    /// Software times of ranks \[cycles].
     pub delays: Delays,
     /// When ranks have no CPU, if that happens.
     pub noise: Option<Noise>,
@@ -76,8 +76,10 @@ pub struct Plan {
     pub units: Units,
     /// The numbers that the kernel runs on.
     pub params: Params,
-    /// Memory that the simulation will take, estimated [bytes].
+    /// Memory that the simulation will take, estimated \[bytes].
     pub estimated_memory_bytes: u64,
+    /// Whether the network is another one than that of the specification.
+    made_in_code: bool,
 }
 
 /// The numbers that a kernel runs on. Delays are defined on the model page of the documentation.
@@ -97,28 +99,28 @@ pub struct Params {
     pub ports: usize,
     /// Virtual channels of a port.
     pub vcs: usize,
-    /// Buffer of a virtual channel [flits].
+    /// Buffer of a virtual channel \[flits].
     pub buffer_flits: u32,
-    /// Places that the virtual channels of a port share besides [flits].
+    /// Places that the virtual channels of a port share besides \[flits].
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_buffer_flits: u32,
-    /// Front of the buffer to first VC request, `R` [cycles].
+    /// Front of the buffer to first VC request, `R` \[cycles].
     pub routing_delay_cycles: u32,
-    /// VC granted to first switch request, `A` [cycles].
+    /// VC granted to first switch request, `A` \[cycles].
     pub vc_alloc_delay_cycles: u32,
-    /// Switch granted to arrival, network channel, `D` [cycles].
+    /// Switch granted to arrival, network channel, `D` \[cycles].
     pub hop_cycles: u32,
-    /// Switch granted to arrival, ejection channel [cycles].
+    /// Switch granted to arrival, ejection channel \[cycles].
     pub eject_cycles: u32,
-    /// Resolved by an injection port to arrival at the router, `I` [cycles].
+    /// Resolved by an injection port to arrival at the router, `I` \[cycles].
     pub inject_cycles: u32,
-    /// Flit left a buffer behind a network channel to credit usable, `C` [cycles].
+    /// Flit left a buffer behind a network channel to credit usable, `C` \[cycles].
     pub credit_cycles: u32,
-    /// Flit left the buffer of an injection port to credit usable at the NIC [cycles].
+    /// Flit left the buffer of an injection port to credit usable at the NIC \[cycles].
     pub inject_credit_cycles: u32,
-    /// Flit arrived at a terminal to credit usable at the router [cycles].
+    /// Flit arrived at a terminal to credit usable at the router \[cycles].
     pub eject_credit_cycles: u32,
-    /// The longest of all delays, with the turns that a flit may wait behind an output speed-up [cycles].
+    /// The longest of all delays, with the turns that a flit may wait behind an output speed-up \[cycles].
     pub longest_delay_cycles: u64,
 }
 
@@ -127,7 +129,7 @@ fn is_zero(flits: &u32) -> bool {
 }
 
 impl Params {
-    /// Places of all VCs of a port [flits].
+    /// Places of all VCs of a port \[flits].
     pub(crate) fn port_places(&self) -> u32 {
         self.vcs as u32 * self.buffer_flits + self.shared_buffer_flits
     }
@@ -142,12 +144,14 @@ impl Plan {
         Plan::made(spec, spec.network.topology.fabric()?, true)
     }
 
-    /// The same on a network that was made in code; the topology of the specification is only kept for the record.
+    /// Resolves and validates a specification on a network that was made in code. The topology of the specification is only kept for the
+    /// record: the plan's hash covers the network that runs.
     ///
     /// # Errors
     /// As for [`Plan::new`].
     pub fn on_fabric(spec: &SimulationSpec, fabric: Fabric) -> Result<Plan> {
-        Plan::made(spec, fabric, false)
+        let as_described = spec.network.topology.fabric().is_ok_and(|described| described == fabric);
+        Ok(Plan { made_in_code: !as_described, ..Plan::made(spec, fabric, false)? })
     }
 
     /// `as_described`: the fabric is the one of the specification.
@@ -194,6 +198,7 @@ impl Plan {
             units,
             params,
             estimated_memory_bytes,
+            made_in_code: !as_described,
         };
         plan.check_kernel()?;
         memory::check_threads(&plan.spec.run, plan.threads(), plan.memory_bytes())?;
@@ -206,7 +211,7 @@ impl Plan {
     }
 
     /// The length of a block, or of the vector, of a collective, of all its repeats together; 1 for a barrier. A fraction where it is in bytes; `None` where each
-    /// block has its own [flits].
+    /// block has its own \[flits].
     pub fn collective_flits(&self) -> Option<f64> {
         workload::collective_flits(&self.spec.workload, &self.units)
     }
@@ -224,7 +229,8 @@ impl Plan {
         serde_json::to_string_pretty(&value).unwrap_or_default()
     }
 
-    /// Fingerprint of the resolved specification and this version of flitwork (64 hex digits).
+    /// Fingerprint of the resolved specification, of the network if the specification does not describe it, and of this version of flitwork
+    /// (64 hex digits).
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
@@ -236,6 +242,9 @@ impl Plan {
             spec.to_mut().run.threads = Threads::ONE;
         }
         hasher.update(serde_json::to_string(&*spec).unwrap_or_default());
+        if self.made_in_code {
+            hasher.update(self.fabric.fingerprint());
+        }
         hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
     }
 }
@@ -354,7 +363,7 @@ fn shared_buffer(router: &RouterSpec) -> Result<u32> {
     Ok(shared)
 }
 
-/// The longest delay of any event [cycles].
+/// The longest delay of any event \[cycles].
 fn longest_delay(p: &Params, router: &RouterSpec) -> u64 {
     let mut turns = if router.output_speedup > 1 { u64::from(p.port_places()) } else { 0 };
     let mut routing = u64::from(p.routing_delay_cycles);
@@ -442,3 +451,6 @@ fn check_allocator(path: &str, spec: &AllocatorSpec) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

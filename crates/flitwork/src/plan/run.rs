@@ -6,7 +6,7 @@ use crate::measure::SteadySpec;
 use crate::spec::{FIXED_CYCLES, RunSpec};
 use crate::traffic::{Packets, Traffic};
 
-/// Default limit of a workload that completes [cycles].
+/// Default limit of a workload that completes \[cycles].
 const LONG: u64 = 1_000_000_000;
 
 /// Cycles that a run surely takes, unless it is saturated or known early.

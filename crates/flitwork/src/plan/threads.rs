@@ -55,7 +55,7 @@ impl Plan {
         if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
     }
 
-    /// Estimated memory of the run, with the tables of all its threads [bytes].
+    /// Estimated memory of the run, with the tables of all its threads \[bytes].
     pub fn memory_bytes(&self) -> u64 {
         let further = self.threads() as u64 - 1;
         self.estimated_memory_bytes.saturating_add(further.saturating_mul(memory::part(&self.params)))

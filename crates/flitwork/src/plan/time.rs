@@ -12,7 +12,7 @@ const IDLE: f64 = 0.1;
 /// Of a schedule that is read message by message, the route of one in so many is looked up.
 const ROUTED: usize = 37;
 
-/// What a core takes for a hop of a flit and a hop of a packet in the flit kernel, and in the packet kernel [ns]. Measured on one core of a
+/// What a core takes for a hop of a flit and a hop of a packet in the flit kernel, and in the packet kernel \[ns]. Measured on one core of a
 /// server of 2024 (docs/performance.md); another core, or a congested network, may take twice as long.
 const FLIT_KERNEL: (f64, f64) = (22.0, 60.0);
 const PACKET_KERNEL: (f64, f64) = (2.0, 110.0);
@@ -165,7 +165,7 @@ fn created(traffic: &Traffic, terminals: std::ops::Range<u32>) -> Sent {
     }
 }
 
-/// The load that is offered, and the length of its packets on the average [flits].
+/// The load that is offered, and the length of its packets on the average \[flits].
 fn offered(workload: &WorkloadSpec) -> (f64, f64) {
     match workload {
         WorkloadSpec::Uniform { offered_load, packet_flits, .. }

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::schedule::Units;
 use crate::spec::{MAX_MESSAGE_BYTES, SimulationSpec, WorkloadSpec};
 
-/// Length of a message that says none [flits].
+/// Length of a message that says none \[flits].
 pub(super) const MESSAGE_FLITS: u32 = 100;
 
 /// The units of a plan: where packets have headers, messages in bytes have one for each of their packets.

@@ -25,11 +25,11 @@ use std::sync::Arc;
 pub(super) const MAX_RANKS: usize = 1_000_000;
 /// Most flits of all messages together.
 const MOST_FLITS: u128 = 1 << 62;
-/// Longest time in which a flit is added up [cycles].
+/// Longest time in which a flit is added up \[cycles].
 const MOST_REDUCE_CYCLES: f64 = 1e6;
-/// Longest packet [flits].
+/// Longest packet \[flits].
 const MOST_PACKET_FLITS: u32 = 65_535;
-/// Longest mean burst or pause [cycles].
+/// Longest mean burst or pause \[cycles].
 const MAX_STATE: f64 = 1e9;
 /// Most bursts without a packet, on the average: they are drawn one by one.
 const MOST_EMPTY_PERIODS: f64 = 1e4;
@@ -43,7 +43,7 @@ pub enum Workload {
     Schedule {
         /// What each rank does.
         schedule: Schedule,
-        /// Longest packet [flits].
+        /// Longest packet \[flits].
         packet_flits: u32,
     },
     /// Open loop: traffic without end, measured for a while.
@@ -123,7 +123,7 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     Ok(Resolved { workload, placement, background, start_cycle })
 }
 
-/// The time in which a flit is added to what a rank has [cycles].
+/// The time in which a flit is added to what a rank has \[cycles].
 fn reduce_rate(spec: &SimulationSpec) -> Result<f64> {
     let (path, rate) = ("host.reduce_cycles_per_flit", spec.host.reduce_cycles_per_flit);
     let adds = matches!(spec.workload, WorkloadSpec::Collective { .. } | WorkloadSpec::Programs { .. });
@@ -161,7 +161,7 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         copy_limit: host.eager_limit_flits.unwrap_or(u64::MAX),
     };
     let told = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
-    if schedule.is_asked() && !told && !delays.is_none() {
+    if schedule.is_driven() && !told && !delays.is_none() {
         let hint =
             "fw.mpi.run adds them; or let ranks compute that long (fw.Compute) and say workload.software_times = true";
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
@@ -233,7 +233,7 @@ struct Context<'a> {
     /// Whether there are wires for barriers.
     has_tree: bool,
     seed: u64,
-    /// First cycle in which packets are created [cycles].
+    /// First cycle in which packets are created \[cycles].
     start: u64,
 }
 
@@ -263,7 +263,7 @@ impl Context<'_> {
             }
             WorkloadSpec::Programs { packet_flits, .. } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
-                let schedule = Schedule::asked("programs", self.ranks()?);
+                let schedule = Schedule::driven("programs", self.ranks()?);
                 Ok(Workload::Schedule { schedule, packet_flits: *packet_flits })
             }
             WorkloadSpec::Uniform { packet_flits, offered_load, include_self, process } => {
@@ -386,7 +386,7 @@ impl Context<'_> {
         Err(Error::config(path, format!("a message of {flits} flits"), expected, hint))
     }
 
-    /// Longest packet that the routers take [flits], and why.
+    /// Longest packet that the routers take \[flits], and why.
     fn longest_packet(&self) -> (u32, &'static str) {
         let buffer = self.router.buffer_flits;
         match self.router.switching {

@@ -70,7 +70,7 @@ impl ChannelGraph {
         }
     }
 
-    /// Memory that it takes, and the search in it [bytes].
+    /// Memory that it takes, and the search in it \[bytes].
     pub fn bytes(&self) -> u64 {
         (64 * self.named.len() + 8 * self.count + 8 * self.first.len() + 4 * self.edges.len()) as u64
     }

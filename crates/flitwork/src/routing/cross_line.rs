@@ -38,7 +38,7 @@ pub struct CrossLineOptions {
     /// What a router knows: cross, local, none. Default: cross.
     #[serde(default)]
     pub information: Information,
-    /// Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+    /// Time that the news takes for each hop \[cycles], 0 to 16. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(max = MAX_NEWS_DELAY))]
     pub news_delay_cycles: u32,
@@ -67,7 +67,7 @@ pub struct CrossLine {
     pub order: DimensionOrder,
     /// What a router knows.
     pub information: Information,
-    /// Time that the news takes for each hop [cycles].
+    /// Time that the news takes for each hop \[cycles].
     pub news_delay_cycles: u32,
     levels: u8,
     networks: u8,

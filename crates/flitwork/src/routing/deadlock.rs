@@ -59,7 +59,7 @@ pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, classes: RingC
 struct Ring {
     /// Routers along the ring.
     size: u32,
-    /// Longest route [hops] that starts at each coordinate, by (direction, wrap bit): `longest[minus][wraps][coordinate]`.
+    /// Longest route \[hops] that starts at each coordinate, by (direction, wrap bit): `longest[minus][wraps][coordinate]`.
     longest: [[Vec<u32>; 2]; 2],
 }
 

@@ -54,7 +54,7 @@ pub fn find_cycle(fabric: &Fabric, routing: &dyn HopByHop, buffers: Buffers, sha
 /// How far the search goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Memory that it may take [bytes].
+    /// Memory that it may take \[bytes].
     pub memory_bytes: u64,
     /// Places of packets that it may follow; a million takes about a second.
     pub places: u64,

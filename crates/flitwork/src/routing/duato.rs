@@ -55,7 +55,7 @@ pub struct DuatoMisroutingOptions {
     #[serde(default = "four")]
     #[schemars(range(min = 1, max = 255))]
     pub misroutes: u32,
-    /// Cycles that a packet waits before it makes one [cycles]. Default: 1.
+    /// Cycles that a packet waits before it makes one \[cycles]. Default: 1.
     #[serde(default = "one")]
     pub patience_cycles: u32,
 }

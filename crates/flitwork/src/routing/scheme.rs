@@ -137,7 +137,7 @@ impl Division {
 pub struct News {
     /// How far a router sees.
     pub information: Information,
-    /// Time that the news takes for each hop [cycles].
+    /// Time that the news takes for each hop \[cycles].
     pub delay_cycles: u32,
 }
 

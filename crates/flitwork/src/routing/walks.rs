@@ -13,7 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// The number of the set with the VC of both halves; packets that came by it count as those of the second half, set 1.
 const MIDDLE: u8 = 2;
 
-/// Memory of one place while the routes to its destination are followed [bytes].
+/// Memory of one place while the routes to its destination are followed \[bytes].
 const PLACE_BYTES: u64 = 200;
 
 /// A set of VCs of a channel: (router, output port, set).

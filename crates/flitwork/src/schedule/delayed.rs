@@ -53,7 +53,7 @@ impl Schedule {
         if delays.is_none() {
             return Ok(self);
         }
-        debug_assert!(self.sizes() == SizeUnit::Flits && !self.is_asked());
+        debug_assert!(self.sizes() == SizeUnit::Flits && !self.is_driven());
         let names_all = if self.is_made() { self.names_all() } else { match_messages(&self)?.is_some() };
         let (name, ranks) = (self.name().to_string(), self.ranks());
         Ok(Schedule::made(name, ranks, Delayed { inner: self, delays, names_all }))

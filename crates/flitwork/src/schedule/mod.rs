@@ -79,7 +79,7 @@ pub struct Schedule {
 enum Body {
     Stored(Arc<Stored>),
     Made(Arc<dyn Maker>),
-    Asked,
+    Driven,
 }
 
 /// All operations, rank after rank.
@@ -92,7 +92,7 @@ pub(crate) struct Stored {
     ends: Vec<(usize, usize)>,
 }
 
-/// Makes the operations of a rank whenever they are asked for: for schedules too large to be stored. It must say the same each
+/// Makes the operations of a rank whenever they are needed: for schedules too large to be stored. It must say the same each
 /// time.
 pub trait Maker: fmt::Debug + Send + Sync {
     /// The operations of `rank` in program order.
@@ -143,9 +143,9 @@ impl Schedule {
         Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body }
     }
 
-    /// A schedule in flits and cycles whose ranks ask what to do next while they run.
-    pub fn asked(name: impl Into<String>, ranks: u32) -> Self {
-        Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body: Body::Asked }
+    /// A schedule in flits and cycles whose ranks are driven by a program: they request their operations while they run.
+    pub fn driven(name: impl Into<String>, ranks: u32) -> Self {
+        Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body: Body::Driven }
     }
 
     /// Name for tables and messages, such as `a2at`.
@@ -168,9 +168,9 @@ impl Schedule {
         self.times
     }
 
-    /// Whether ranks ask what to do next.
-    pub fn is_asked(&self) -> bool {
-        matches!(self.body, Body::Asked)
+    /// Whether a program drives the ranks.
+    pub fn is_driven(&self) -> bool {
+        matches!(self.body, Body::Driven)
     }
 
     /// Whether its operations are made when they are needed, and not kept.
@@ -203,7 +203,7 @@ impl Schedule {
             // The map shortens the lifetime of what the box gives.
             #[allow(clippy::map_identity)]
             Body::Made(maker) => Box::new(maker.operations(rank).map(|op| -> Operation<'_> { op })),
-            Body::Asked => Box::new(std::iter::empty()),
+            Body::Driven => Box::new(std::iter::empty()),
         }
     }
 
@@ -212,7 +212,7 @@ impl Schedule {
         match &self.body {
             Body::Stored(stored) => Feed::Stored(Arc::clone(stored), stored.cursor(rank)),
             Body::Made(maker) => Feed::Made(maker.operations(rank)),
-            Body::Asked => Feed::Made(Box::new(std::iter::empty())),
+            Body::Driven => Feed::Made(Box::new(std::iter::empty())),
         }
     }
 
@@ -224,7 +224,7 @@ impl Schedule {
                 let (first, end) = (stored.ends[rank as usize].0, stored.ends[rank as usize + 1].0);
                 stored.ops[first..end].iter().filter(|op| matches!(op.kind(), OpKind::Send { .. })).count() as u64
             }
-            Body::Asked => 0,
+            Body::Driven => 0,
         }
     }
 

@@ -5,12 +5,12 @@
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
-/// Longest period, interval or duration, and latest start [cycles].
+/// Longest period, interval or duration, and latest start \[cycles].
 pub(crate) const LONGEST_NOISE: u64 = 1 << 40;
 /// Most ranks that a table of detours may name.
 const MAX_RANK: u32 = 999_999;
 
-/// How long each detour is [cycles].
+/// How long each detour is \[cycles].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetourLength {
     /// Always as long.
@@ -51,7 +51,7 @@ pub struct DetourColumns<'a> {
     pub rank: &'a [i64],
     /// First cycle of the detour, from the start of the ranks.
     pub start: &'a [i64],
-    /// Its length [cycles].
+    /// Its length \[cycles].
     pub duration: &'a [i64],
 }
 

@@ -60,7 +60,7 @@ pub enum Via {
     BusNext,
     /// The bus, together with the message before it: the same data for another rank, as of a broadcast function.
     BusSame,
-    /// The barrier tree: news of one flit.
+    /// The barrier tree: a notification of one flit.
     Tree,
 }
 

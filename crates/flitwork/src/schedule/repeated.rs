@@ -23,7 +23,7 @@ impl Schedule {
         if repeats.times <= 1 && repeats.compute == 0 {
             return self;
         }
-        debug_assert!(!self.is_asked());
+        debug_assert!(!self.is_driven());
         let (name, ranks) = (self.name().to_string(), self.ranks());
         Schedule::made(name, ranks, Repeated { inner: self, repeats })
     }

@@ -5,7 +5,7 @@ use crate::mix::mix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Latest start of a rank [cycles].
+/// Latest start of a rank \[cycles].
 const LATEST: u64 = 1 << 40;
 
 /// How the starts of ranks lie between the first and the last.
@@ -41,12 +41,12 @@ pub enum StartOrder {
 pub struct StartSpec {
     /// How the starts lie. Default: together.
     pub kind: StartKind,
-    /// Latest start [cycles], where starts are drawn, 0 to 2^40. Default: 0.
+    /// Latest start \[cycles], where starts are drawn, 0 to 2^40. Default: 0.
     #[schemars(range(max = LATEST))]
     pub latest_cycles: u64,
     /// Which rank gets which start. Default: sorted.
     pub order: StartOrder,
-    /// Start of each rank [cycles], where they are listed. Default: none.
+    /// Start of each rank \[cycles], where they are listed. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycles: Vec<u64>,
 }
@@ -57,7 +57,7 @@ impl StartSpec {
         *self == Self::default()
     }
 
-    /// The start of each rank [cycles]; empty where all start together. `seed` is that of the run.
+    /// The start of each rank \[cycles]; empty where all start together. `seed` is that of the run.
     ///
     /// # Errors
     /// [`Error::Config`] for a start that is too late, or a list of another length.

@@ -66,7 +66,7 @@ impl Schedule {
     pub(crate) fn stored_rows(&self) -> (u64, u64) {
         match &self.body {
             Body::Stored(stored) => (stored.ops.len() as u64, stored.deps.len() as u64),
-            Body::Made(_) | Body::Asked => (0, 0),
+            Body::Made(_) | Body::Driven => (0, 0),
         }
     }
 

@@ -13,10 +13,10 @@ pub struct BusSpec {
     /// What it carries [flits/cycle], 1e-6 to 1e6. Default: 1.
     #[schemars(range(min = 0), extend("x-rate" = "bytes_per_s"))]
     pub flits_per_cycle: f64,
-    /// Time before each transfer in which the bus is given to its rank [cycles], 0 to 10000. Default: 0.
+    /// Time before each transfer in which the bus is given to its rank \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub arbitration_cycles: u32,
-    /// From the last flit of a message sent to the message arrived [cycles], 0 to 10000. Default: 0.
+    /// From the last flit of a message sent to the message arrived \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub latency_cycles: u32,
     /// The collective operations whose messages go over it. Default: none.
@@ -28,7 +28,7 @@ pub struct BusSpec {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarrierTreeSpec {
-    /// From a rank to the next one in the tree of its barrier [cycles], 1 to 10000. Default: 1.
+    /// From a rank to the next one in the tree of its barrier \[cycles], 1 to 10000. Default: 1.
     #[schemars(range(min = 1, max = MAX_DELAY))]
     pub hop_cycles: u32,
 }

@@ -1,48 +1,49 @@
-//! Serde's errors in the words of a specification: which field, which value, what was expected, what to do.
+//! What serde reports in the words of a specification: which field, which value, what was expected, what to do.
 
 use super::SimulationSpec;
+use super::fault::Fault;
 use super::fit::{expected_at, schema, table_in_words, variants};
 use super::place::Place;
+use super::reader::Reader;
 use crate::error::{Error, did_you_mean};
+use serde::Deserialize;
 use serde_json::Value;
 
-/// Turns serde's sentence into path, value, expectation and hint.
-pub(super) fn explain(place: &Place, message: &str, root: &Value) -> Error {
-    if let Some(rest) = message.strip_prefix("unknown field ") {
-        let (field, expected) = split_quoted(rest);
-        let at = place.field(&field);
-        return unknown_field(&at.to_string(), &field, at.value(root).unwrap_or(&Value::Null), &expected);
+/// Turns what serde reports at `place` into path, value, expectation and hint.
+pub(super) fn explain(place: &Place, fault: &Fault, root: &Value) -> Error {
+    match fault {
+        Fault::UnknownField { field, fields } => {
+            let at = place.field(field);
+            unknown_field(&at.to_string(), field, at.value(root).unwrap_or(&Value::Null), fields)
+        }
+        Fault::UnknownVariant { variant, variants } => {
+            let at = leaf(root, place, &Value::String(variant.clone()), fault).to_string();
+            Error::config(at, format!("{variant:?}"), known(variants, "value"), did_you_mean(variant, variants))
+        }
+        Fault::MissingField(field) => {
+            let at = needy(root, place, field).field(field).to_string();
+            Error::config(at, "nothing", "a value", format!("add {field}"))
+        }
+        Fault::Unfit { found, expected } => {
+            let place = found.as_ref().map_or_else(|| place.clone(), |value| leaf(root, place, value, fault));
+            unfit(&place, root, expected, type_hint(found.as_ref(), expected))
+        }
+        Fault::Other(message) => unfit(place, root, message, String::new()),
     }
-    if let Some(rest) = message.strip_prefix("unknown variant ") {
-        let (variant, expected) = split_quoted(rest);
-        let at = leaf(root, place, &Value::String(variant.clone()), message).to_string();
-        let hint = did_you_mean(&variant, &expected);
-        return Error::config(at, format!("{variant:?}"), known(&expected, "value"), hint);
-    }
-    if let Some(rest) = message.strip_prefix("missing field ") {
-        let (field, _) = split_quoted(rest);
-        let at = needy(root, place, &field).field(&field).to_string();
-        return Error::config(at, "nothing", "a value", format!("add {field}"));
-    }
-    let (found, expected) = message.rsplit_once(", expected ").unwrap_or(("", message));
-    let place = named_value(found).map_or_else(|| place.clone(), |value| leaf(root, place, &value, message));
+}
+
+/// The error for a value that is not what serde expects, in the words of the schema where it has better ones.
+fn unfit(place: &Place, root: &Value, expected: &str, hint: String) -> Error {
     let at = if place.is_root() { "specification".to_string() } else { place.to_string() };
     let simple = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize" | "f64" | "string or map");
     let words = simple.then(|| expected_at(root, &at)).flatten().unwrap_or_else(|| in_words(expected));
     let value = place.value(root).map_or_else(|| "nothing".to_string(), Value::to_string);
-    Error::config(at, value, words, type_hint(found, expected))
+    Error::config(at, value, words, hint)
 }
 
 /// The error for a field at `path` that does not exist beside those that do.
-pub(super) fn unknown_field(path: &str, field: &str, value: &Value, fields: &[String]) -> Error {
+pub(super) fn unknown_field<S: AsRef<str>>(path: &str, field: &str, value: &Value, fields: &[S]) -> Error {
     Error::config(path, value, known(fields, "field"), did_you_mean(field, fields))
-}
-
-/// The value that serde names: "invalid type: string \"ten\"", "invalid value: integer `-4`".
-fn named_value(found: &str) -> Option<Value> {
-    let (_, named) = found.split_once(": ")?;
-    let (_, value) = named.trim_start_matches("floating ").split_once(' ')?;
-    serde_json::from_str(value.trim_matches('`')).ok()
 }
 
 /// Serde's Rust types in words.
@@ -68,11 +69,11 @@ fn named_table(expected: &str) -> Option<String> {
     table_in_words(&schema()["$defs"][name])
 }
 
-/// What to do about a value of the wrong type, given serde's "invalid type: string \"16 KB\"".
-fn type_hint(found: &str, expected: &str) -> String {
+/// What to do about a value of the wrong type.
+fn type_hint(found: Option<&Value>, expected: &str) -> String {
     let number = expected.starts_with(['u', 'f']);
-    match named_value(found) {
-        Some(Value::String(text)) if number && several(&text).is_some() => several(&text).unwrap_or_default(),
+    match found {
+        Some(Value::String(text)) if number && several(text).is_some() => several(text).unwrap_or_default(),
         Some(Value::String(text)) if number => {
             let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
             let unit = digits && text.contains(|c: char| c.is_alphabetic());
@@ -95,8 +96,8 @@ fn several(text: &str) -> Option<String> {
 }
 
 /// Serde loses its way inside a table that is told apart by its `kind`: below `place`, finds the leaf that is `value`; of several the
-/// one that serde means, which is the one without which it says something else.
-fn leaf(root: &Value, place: &Place, value: &Value, message: &str) -> Place {
+/// one that serde means, which is the one without which it reports something else.
+fn leaf(root: &Value, place: &Place, value: &Value, fault: &Fault) -> Place {
     fn search(at: &Value, place: &Place, value: &Value, found: &mut Vec<Place>) {
         match at {
             Value::Object(fields) => fields.iter().for_each(|(k, v)| search(v, &place.field(k), value, found)),
@@ -112,14 +113,14 @@ fn leaf(root: &Value, place: &Place, value: &Value, message: &str) -> Place {
         search(at, place, value, &mut found);
     }
     if found.len() > 1 {
-        found.retain(|at| said(&at.taken_from(root)) != message);
+        found.retain(|at| reported(&at.taken_from(root)).as_ref() != Some(fault));
     }
     if found.len() == 1 { found.swap_remove(0) } else { place.clone() }
 }
 
-/// What serde says of a specification.
-fn said(root: &Value) -> String {
-    serde_json::from_value::<SimulationSpec>(root.clone()).err().map_or_else(String::new, |e| e.to_string())
+/// What serde reports of a specification.
+fn reported(root: &Value) -> Option<Fault> {
+    SimulationSpec::deserialize(Reader(root)).err()
 }
 
 /// At or below `place`, the one table that needs the field by its kind and does not have it.
@@ -145,12 +146,7 @@ fn needy(root: &Value, place: &Place, field: &str) -> Place {
     if found.len() == 1 { found.swap_remove(0).0 } else { place.clone() }
 }
 
-/// Splits "`name`, expected one of `a`, `b`" into the name and the candidates.
-fn split_quoted(text: &str) -> (String, Vec<String>) {
-    let mut quoted = text.split('`').skip(1).step_by(2).map(str::to_string);
-    (quoted.next().unwrap_or_default(), quoted.collect())
-}
-
-fn known(expected: &[String], what: &str) -> String {
-    if expected.is_empty() { format!("no {what} here") } else { format!("one of {}", expected.join(", ")) }
+fn known<S: AsRef<str>>(expected: &[S], what: &str) -> String {
+    let names: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    if names.is_empty() { format!("no {what} here") } else { format!("one of {}", names.join(", ")) }
 }

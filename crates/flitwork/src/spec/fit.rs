@@ -32,10 +32,23 @@ pub(super) fn public_schema() -> Value {
 pub(super) fn schema() -> &'static Value {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         let mut schema = schemars::schema_for!(SimulationSpec).to_value();
+        unescape(&mut schema);
         physical::fields::add_to(&mut schema);
         schema
     });
     &SCHEMA
+}
+
+/// Documentation comments escape the bracket of a unit, `\[cycles]`, which would be a link otherwise; descriptions show it as it reads.
+fn unescape(node: &mut Value) {
+    if let Some(Value::String(text)) = node.get_mut("description") {
+        *text = text.replace("\\[", "[");
+    }
+    match node {
+        Value::Object(inner) => inner.values_mut().for_each(unescape),
+        Value::Array(inner) => inner.iter_mut().for_each(unescape),
+        _ => {}
+    }
 }
 
 /// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a table does not

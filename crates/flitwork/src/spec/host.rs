@@ -23,18 +23,18 @@ pub struct HostSpec {
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     pub placement: PlacementRule,
-    /// Software time of a send: so long its rank computes before the message joins the send queue [cycles]. Default: 0.
+    /// Software time of a send: so long its rank computes before the message joins the send queue \[cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub send_overhead_cycles: u32,
-    /// Software time of a receive: so long its rank computes when it has waited for it [cycles]. Default: 0.
+    /// Software time of a receive: so long its rank computes when it has waited for it \[cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub receive_overhead_cycles: u32,
-    /// Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send sends a request, the receiver answers when
+    /// Longest message that is sent at once \[flits]. A longer one goes by rendezvous: its send sends a request, the receiver answers when
     /// the receive is posted, and then the data goes. Default: none, all are sent at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub eager_limit_flits: Option<u64>,
-    /// Length of the request and of the answer of a rendezvous, one packet each [flits], at least 1. Default: 1.
+    /// Length of the request and of the answer of a rendezvous, one packet each \[flits], at least 1. Default: 1.
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub control_flits: u32,

@@ -4,9 +4,9 @@ use crate::error::{Error, Result, did_you_mean};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Longest latency, overhead and gap [ns].
+/// Longest latency, overhead and gap \[ns].
 const MAX_TIME: f64 = 1e15;
-/// Largest time for a byte [ns].
+/// Largest time for a byte \[ns].
 const MAX_TIME_OF_BYTE: f64 = 1e9;
 
 /// The parameters of LogGOPS (Culler et al., LogP, PPoPP 1993; Hoefler et al., LogGOPSim, HPDC 2010), with the defaults of LogGOPSim.
@@ -14,17 +14,17 @@ const MAX_TIME_OF_BYTE: f64 = 1e9;
 #[serde(deny_unknown_fields, default)]
 #[allow(non_snake_case)]
 pub struct LogGopsSpec {
-    /// Latency of a message [ns]. Default: 2500.
+    /// Latency of a message \[ns]. Default: 2500.
     pub L: u64,
-    /// Overhead of a send and of a receive: so long a CPU is busy [ns]. Default: 1500.
+    /// Overhead of a send and of a receive: so long a CPU is busy \[ns]. Default: 1500.
     pub o: u64,
-    /// Gap between messages at a NIC [ns]. Default: 1000.
+    /// Gap between messages at a NIC \[ns]. Default: 1000.
     pub g: u64,
     /// Gap per byte at a NIC [ns/byte]. Default: 6.
     pub G: f64,
     /// Overhead per byte at a CPU [ns/byte]. Default: 0.
     pub O: f64,
-    /// Messages of more bytes wait for their receive (rendezvous) [bytes]. Default: 65535.
+    /// Messages of more bytes wait for their receive (rendezvous) \[bytes]. Default: 65535.
     pub S: u64,
 }
 

@@ -5,6 +5,7 @@
 
 mod bus;
 mod explain;
+mod fault;
 mod fit;
 mod host;
 mod loggops;
@@ -13,6 +14,7 @@ mod noise;
 mod parse;
 mod physical;
 mod place;
+mod reader;
 mod run;
 mod service;
 mod threads;

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 /// Most ports of a NIC.
 pub(crate) const MAX_NIC_PORTS: u32 = 52;
-/// Largest buffer of a virtual channel [flits].
+/// Largest buffer of a virtual channel \[flits].
 pub(crate) const MAX_BUFFER_FLITS: u32 = 65_535;
 /// Most flits that a port may send, or accept, a cycle.
 pub(crate) const MAX_SPEEDUP: u32 = 64;
-/// Longest delay of one stage [cycles].
+/// Longest delay of one stage \[cycles].
 pub(crate) const MAX_DELAY: u32 = 10_000;
-/// Longest pause of an injection port between packets [cycles].
+/// Longest pause of an injection port between packets \[cycles].
 pub(crate) const MAX_GAP: u32 = 1_000_000;
 
 /// What the machine is.
@@ -65,10 +65,10 @@ pub struct RouterSpec {
     pub vcs: u32,
     /// Which virtual channels a packet may use. Default: dateline.
     pub vc_policy: VcPolicy,
-    /// Buffer of each virtual channel [flits], 1 to 65535. Default: 16.
+    /// Buffer of each virtual channel \[flits], 1 to 65535. Default: 16.
     #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
-    /// Buffer that the virtual channels of a port share besides their own [flits], 0 to 65535 with `buffer_flits`. Default: 0.
+    /// Buffer that the virtual channels of a port share besides their own \[flits], 0 to 65535 with `buffer_flits`. Default: 0.
     #[schemars(range(max = MAX_BUFFER_FLITS))]
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_buffer_flits: u32,
@@ -106,16 +106,16 @@ pub struct RouterSpec {
     /// Whether packets that wait behind another one in their buffer are routed meanwhile. Default: at_front.
     #[serde(skip_serializing_if = "Pipeline::is_default")]
     pub pipeline: Pipeline,
-    /// Route computation [cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
+    /// Route computation \[cycles], 0 to 10000; 0 is lookahead routing. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub routing_delay_cycles: u32,
-    /// Virtual-channel allocation [cycles], 0 to 10000; 0 allows switch allocation in the same cycle. Default: 0.
+    /// Virtual-channel allocation \[cycles], 0 to 10000; 0 allows switch allocation in the same cycle. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub vc_alloc_delay_cycles: u32,
-    /// Switch allocation [cycles], 1 to 10000. Default: 1.
+    /// Switch allocation \[cycles], 1 to 10000. Default: 1.
     #[schemars(range(min = 1, max = MAX_DELAY))]
     pub sw_alloc_delay_cycles: u32,
-    /// Switch traversal [cycles], 0 to 10000. Default: 0.
+    /// Switch traversal \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub st_delay_cycles: u32,
     /// Rules of BookSim 2 that no hardware has; all are off by default.
@@ -201,13 +201,13 @@ pub enum InjectionPriority {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChannelSpec {
-    /// Wire delay of a network channel, on top of the router's cycles [cycles], 0 to 10000. Default: 0.
+    /// Wire delay of a network channel, on top of the router's cycles \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub latency_cycles: u32,
-    /// Wire delay of injection and ejection channels [cycles], 0 to 10000. Default: 0.
+    /// Wire delay of injection and ejection channels \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub local_latency_cycles: u32,
-    /// Delay of a credit beyond the wire [cycles], 0 to 10000. Default: 0.
+    /// Delay of a credit beyond the wire \[cycles], 0 to 10000. Default: 0.
     #[schemars(range(max = MAX_DELAY))]
     pub credit_delay_cycles: u32,
 }
@@ -231,7 +231,7 @@ pub struct NicSpec {
     pub service_level: ServiceLevel,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
     pub ejection_port: EjectionPort,
-    /// Pause of an injection port after each packet [cycles], 0 to 1000000. Default: 0.
+    /// Pause of an injection port after each packet \[cycles], 0 to 1000000. Default: 0.
     #[schemars(range(max = MAX_GAP))]
     pub packet_gap_cycles: u32,
     /// Pauses that depend on the message: by its step's overlap, by hops, or fixed. Default: none.

@@ -14,16 +14,16 @@ use std::sync::Arc;
 pub enum NoiseSpec {
     /// Detours of one length, one every period.
     Periodic {
-        /// From the start of a detour to that of the next [cycles], 2 to 2^40.
+        /// From the start of a detour to that of the next \[cycles], 2 to 2^40.
         #[schemars(range(min = 2, max = LONGEST_NOISE))]
         period_cycles: u64,
-        /// Length of a detour [cycles], at least 1, less than the period.
+        /// Length of a detour \[cycles], at least 1, less than the period.
         #[schemars(range(min = 1, max = LONGEST_NOISE))]
         duration_cycles: u64,
         /// Whether ranks are away together, or each has a phase of its own, drawn by the seed of the run. Default: random.
         #[serde(default)]
         phase: NoisePhase,
-        /// Where all have the same phase: the start of the first detour [cycles], less than the period. Default: 0.
+        /// Where all have the same phase: the start of the first detour \[cycles], less than the period. Default: 0.
         #[serde(default, skip_serializing_if = "is_zero")]
         #[schemars(range(max = LONGEST_NOISE))]
         phase_cycles: u64,
@@ -31,14 +31,14 @@ pub enum NoiseSpec {
     /// Detours at random: the times between them, and perhaps their lengths, have geometric (in whole cycles exponential)
     /// distributions, drawn by the seed of the run.
     Exponential {
-        /// Mean time from the end of a detour to the start of the next [cycles], 1 to 2^40.
+        /// Mean time from the end of a detour to the start of the next \[cycles], 1 to 2^40.
         #[schemars(range(min = 1, max = LONGEST_NOISE))]
         mean_interval_cycles: u64,
-        /// Length of each detour [cycles], at least 1; or say `mean_duration_cycles`.
+        /// Length of each detour \[cycles], at least 1; or say `mean_duration_cycles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = LONGEST_NOISE))]
         duration_cycles: Option<u64>,
-        /// Mean length of detours that differ [cycles], at least 1; or say `duration_cycles`.
+        /// Mean length of detours that differ \[cycles], at least 1; or say `duration_cycles`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = LONGEST_NOISE))]
         mean_duration_cycles: Option<u64>,

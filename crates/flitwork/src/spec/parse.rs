@@ -5,8 +5,10 @@ use super::explain::explain;
 use super::fit::{check_ranges, check_shape, public_schema};
 use super::physical;
 use super::place::Place;
+use super::reader::Reader;
 use crate::error::{Error, Result};
 use crate::topology::TopologySpec;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Reads a [`SimulationSpec`] from JSON (study files arrive as JSON too: Python reads the TOML).
@@ -24,9 +26,9 @@ pub fn from_json(text: &str) -> Result<SimulationSpec> {
 }
 
 fn read(value: &Value) -> Result<SimulationSpec> {
-    let spec = serde_path_to_error::deserialize(value).map_err(|e| {
+    let spec = serde_path_to_error::deserialize(Reader(value)).map_err(|e| {
         let place = Place::of_serde(e.path());
-        explain(&place, &e.into_inner().to_string(), value)
+        explain(&place, &e.into_inner(), value)
     })?;
     check_ranges(value)?;
     Ok(spec)
@@ -39,10 +41,10 @@ fn read(value: &Value) -> Result<SimulationSpec> {
 pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
     let topology: Value =
         serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
-    let root = serde_json::json!({ "network": { "topology": topology } });
+    let root = serde_json::json!({ "network": { "topology": &topology } });
     check_shape(&root)?;
     let place = Place::of_fields(&["network", "topology"]);
-    serde_json::from_value(topology).map_err(|e| explain(&place, &e.to_string(), &root))
+    TopologySpec::deserialize(Reader(&topology)).map_err(|fault| explain(&place, &fault, &root))
 }
 
 /// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of [`from_json`]. `path` is

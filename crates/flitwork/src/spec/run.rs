@@ -12,21 +12,21 @@ use std::ops::Range;
 pub struct RunSpec {
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Open loop: cycles before measurement starts [cycles]; not together with `steady`. With a background beside a workload that
+    /// Open loop: cycles before measurement starts \[cycles]; not together with `steady`. With a background beside a workload that
     /// completes: cycles of background alone before t = 0; without one it completes from cycle 0 on. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
     pub warmup_cycles: Option<u64>,
-    /// Open loop: packets created, and flits ejected, in this many cycles count [cycles], at least 1; not together with
+    /// Open loop: packets created, and flits ejected, in this many cycles count \[cycles], at least 1; not together with
     /// `steady`, and not for a workload that completes, of which all is measured. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1), extend("default" = FIXED_CYCLES))]
     pub measurement_cycles: Option<u64>,
-    /// Cycles after which the run ends in any case [cycles], at least 1. For what runs to completion an error; an open loop ends as `saturated` or
+    /// Cycles after which the run ends in any case \[cycles], at least 1. For what runs to completion an error; an open loop ends as `saturated` or
     /// `not_converged`, and needs at least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
     /// top; 100 times warm-up and measurement for an open loop; twice the limit of `steady` (written as 0).
     pub max_cycles: u64,
-    /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move [cycles], at least 1. It is
+    /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move \[cycles], at least 1. It is
     /// also searched at its end. What is found is an error. Default: 10000.
     #[schemars(range(min = 1))]
     pub watchdog_cycles: u64,
@@ -34,7 +34,7 @@ pub struct RunSpec {
     /// that they do. Default: true.
     #[serde(skip_serializing_if = "super::is_true")]
     pub deadlock_check: bool,
-    /// Memory that the simulation may take [MB]. Default (0): three quarters of what the machine has, or of
+    /// Memory that the simulation may take \[MB]. Default (0): three quarters of what the machine has, or of
     /// less where a control group, ulimit or SLURM allows less.
     pub memory_limit_mb: u64,
     /// What advances the network: auto (by whole packets where that gives the same result, else flit by flit), flit or packet.
@@ -55,7 +55,7 @@ pub struct RunSpec {
     pub record: RecordSpec,
 }
 
-/// Default of warm-up and measurement [cycles].
+/// Default of warm-up and measurement \[cycles].
 pub(crate) const FIXED_CYCLES: u64 = 3000;
 
 impl RunSpec {
@@ -123,9 +123,9 @@ pub struct RecordSpec {
     #[serde(skip_serializing_if = "super::is_false")]
     #[schemars(extend("x-internal" = true))]
     pub to_file: bool,
-    /// Flits over every channel, per window of this many cycles [cycles]. Default (0): totals only.
+    /// Flits over every channel, per window of this many cycles \[cycles]. Default (0): totals only.
     pub channel_window_cycles: u64,
-    /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart [cycles].
+    /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart \[cycles].
     /// Default (0): totals only.
     pub delivery_window_cycles: u64,
     /// Why flits stand still: counts by reason, per channel. Default: false.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Longest overhead or jitter of a message [cycles].
+/// Longest overhead or jitter of a message \[cycles].
 pub(crate) const MAX_PREPARATION: u32 = 1_000_000_000;
 
 /// In which order a NIC sends the packets of messages that wait at its injection ports; only for workloads that are schedules.
@@ -21,12 +21,12 @@ pub struct ServiceSpec {
     /// Default: 1.
     #[schemars(range(min = 1))]
     pub burst_packets: u32,
-    /// Time that the adapter spends on a message before its first packet, in which its queue pair sends nothing and other ones can [cycles],
+    /// Time that the adapter spends on a message before its first packet, in which its queue pair sends nothing and other ones can \[cycles],
     /// 0 to 1000000000. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_PREPARATION))]
     pub message_overhead_cycles: u32,
-    /// Each message takes so much longer to begin, drawn evenly from 0 to one less than this by the seed of the run [cycles], 0 to
+    /// Each message takes so much longer to begin, drawn evenly from 0 to one less than this by the seed of the run \[cycles], 0 to
     /// 1000000000. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_PREPARATION))]

@@ -33,9 +33,9 @@ impl Rounding {
 pub struct Rounded {
     /// The field; several joined by " + " where delays of a hop are added up.
     pub field: String,
-    /// What was written [ns].
+    /// What was written \[ns].
     pub given_ns: f64,
-    /// What is simulated [ns].
+    /// What is simulated \[ns].
     pub value_ns: f64,
     /// How much longer that is, as a share: 0.024 is 2.4 %.
     pub error: f64,
@@ -46,11 +46,11 @@ pub struct Rounded {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UnitsSpec {
-    /// Size of a flit [bytes], 1 to 1000000. Default: not said.
+    /// Size of a flit \[bytes], 1 to 1000000. Default: not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = MAX_UNIT))]
     pub flit_bytes: Option<u32>,
-    /// Length of a cycle [ns], more than 0 and at most 1000000. Default: not said.
+    /// Length of a cycle \[ns], more than 0 and at most 1000000. Default: not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(max = MAX_UNIT), extend("exclusiveMinimum" = 0))]
     pub cycle_ns: Option<f64>,
@@ -59,7 +59,7 @@ pub struct UnitsSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(max = MAX_RATE), extend("exclusiveMinimum" = 0))]
     pub channel_bytes_per_s: Option<f64>,
-    /// Header of each packet [bytes], 0 to 1000000: a message in bytes takes so much more for each of its packets, whose longest
+    /// Header of each packet \[bytes], 0 to 1000000: a message in bytes takes so much more for each of its packets, whose longest
     /// (`packet_bytes`, `packet_flits`) is with its header. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_UNIT))]

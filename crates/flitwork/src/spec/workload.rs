@@ -6,9 +6,9 @@ use crate::traffic::{Attached, PacketFlits, Pattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Longest message [bytes].
+/// Longest message \[bytes].
 pub(crate) const MAX_MESSAGE_BYTES: u64 = 1 << 40;
-/// Longest computation before a collective [cycles].
+/// Longest computation before a collective \[cycles].
 const MAX_COMPUTE: u64 = 1 << 40;
 
 // In the schema `x-open-loop` marks those that have a load and no end.
@@ -20,16 +20,16 @@ pub enum WorkloadSpec {
     AllToAll {
         /// Name of the algorithm: a2a, a2and, a2and_x_inner or a2at.
         algorithm: String,
-        /// Length of each message [flits], at least 1; or say `message_bytes`. Default: 100.
+        /// Length of each message \[flits], at least 1; or say `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
-        /// Length of each message [bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
+        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
         /// it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
-        /// Longest packet [flits]; a longer message is sent as several. Default (0): the whole message.
+        /// Longest packet \[flits]; a longer message is sent as several. Default (0): the whole message.
         #[serde(default)]
         packet_flits: u32,
         /// Whether a message waits for what its rank should have received before. Default: async.
@@ -42,17 +42,17 @@ pub enum WorkloadSpec {
         operation: Operation,
         /// How: one of the algorithms for the operation.
         algorithm: String,
-        /// Length [flits], at least 1, of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole vector
+        /// Length \[flits], at least 1, of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole vector
         /// (broadcast, reduce, allreduce); a barrier has none. Or say `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
-        /// The same length [bytes], 1 to 2^40, in the place of `message_flits`. The blocks of a message are added up in bytes; it is so
+        /// The same length \[bytes], 1 to 2^40, in the place of `message_flits`. The blocks of a message are added up in bytes; it is so
         /// many flits of `network.units.flit_bytes` that it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
-        /// Longest packet [flits]; a longer message is sent as several. Default (0): as long as a packet may be, 65535 or, under virtual
+        /// Longest packet \[flits]; a longer message is sent as several. Default (0): as long as a packet may be, 65535 or, under virtual
         /// cut-through, the buffer.
         #[serde(default)]
         packet_flits: u32,
@@ -84,7 +84,7 @@ pub enum WorkloadSpec {
         #[serde(default = "once", skip_serializing_if = "is_once")]
         #[schemars(range(min = 1, max = 10_000))]
         repeats: u32,
-        /// What each rank computes before each time [cycles], 0 to 2^40. Default: 0.
+        /// What each rank computes before each time \[cycles], 0 to 2^40. Default: 0.
         #[serde(default, skip_serializing_if = "is_zero")]
         #[schemars(range(max = MAX_COMPUTE))]
         compute_cycles: u64,
@@ -108,13 +108,13 @@ pub enum WorkloadSpec {
         /// A file with a row for each operation: CSV (with a first line of names) or Parquet.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         file: String,
-        /// Longest packet [flits]; a longer message is sent as several. Default (0): the longest message.
+        /// Longest packet \[flits]; a longer message is sent as several. Default (0): the longest message.
         #[serde(default)]
         packet_flits: u32,
     },
     /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it asks.
     Programs {
-        /// Longest packet [flits], at least 1; a longer message is sent as several. Default: 100.
+        /// Longest packet \[flits], at least 1; a longer message is sent as several. Default: 100.
         #[serde(default = "hundred")]
         #[schemars(range(min = 1))]
         packet_flits: u32,
@@ -126,7 +126,7 @@ pub enum WorkloadSpec {
     /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
     #[schemars(extend("x-open-loop" = true))]
     Uniform {
-        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
@@ -144,7 +144,7 @@ pub enum WorkloadSpec {
     Traffic {
         /// Where packets go.
         pattern: Pattern,
-        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
@@ -162,7 +162,7 @@ pub enum WorkloadSpec {
         /// Packets of each terminal, at least 1.
         #[schemars(range(min = 1))]
         packets: u32,
-        /// Packet length [flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle. Default
@@ -240,10 +240,10 @@ pub enum ProcessSpec {
     /// = 1 / `mean_off_cycles` and `burst_beta` = 1 / `mean_on_cycles`. The rate in on periods is such that the long-run mean is
     /// the offered load.
     OnOff {
-        /// Mean length of an on period [cycles], at least 1.
+        /// Mean length of an on period \[cycles], at least 1.
         #[schemars(range(min = 1))]
         mean_on_cycles: f64,
-        /// Mean length of an off period [cycles], at least 1.
+        /// Mean length of an off period \[cycles], at least 1.
         #[schemars(range(min = 1))]
         mean_off_cycles: f64,
     },

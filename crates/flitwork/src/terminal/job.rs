@@ -15,7 +15,7 @@ pub(crate) struct Job {
     pub step: u32,
     /// Flits not in a packet yet.
     pub flits_left: u64,
-    /// Longest packet [flits].
+    /// Longest packet \[flits].
     pub packet_flits: u32,
     /// Flits of the second half of a packet that a tie cuts in two; 0 if there is none.
     pub second_half: u16,
@@ -31,7 +31,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Cuts the next packet off: its length [flits] and the bits for its ties. `splits`: the tie rule cuts packets with a tie in
+    /// Cuts the next packet off: its length \[flits] and the bits for its ties. `splits`: the tie rule cuts packets with a tie in
     /// two; `tie`: whether this one has a tie.
     pub fn next_packet(&mut self, splits: bool, tie: impl FnOnce() -> bool) -> (u16, u8) {
         if self.second_half > 0 {

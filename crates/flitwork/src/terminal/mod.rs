@@ -2,10 +2,10 @@
 
 mod calendar;
 mod job;
+mod memory_wait;
 mod nic;
 mod pacing;
 mod queue;
-mod reading;
 mod service;
 
 pub(crate) use nic::{Nics, Outgoing};

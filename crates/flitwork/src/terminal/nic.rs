@@ -8,9 +8,9 @@
 
 use super::calendar::Calendar;
 use super::job::Job;
+use super::memory_wait::MemoryWait;
 use super::pacing::Pacing;
 use super::queue::{SourceQueues, Untaken};
-use super::reading::Reading;
 use super::service::Service;
 use crate::host::Hosts;
 use crate::plan::{Plan, Workload};
@@ -31,7 +31,7 @@ pub(crate) struct Outgoing {
     pub message: u32,
     /// Index of the message in the order of sending of its rank; of traffic the sequence number of its first packet.
     pub number: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u16,
     /// Random bits for ties.
     pub tie_bits: u8,
@@ -49,9 +49,10 @@ pub(crate) struct Nics {
     rest: Vec<Option<Job>>,
     /// Injection ports of a NIC.
     ports: usize,
-    /// Terminals to look at in this cycle, one bit each; and those that there are to look at.
+    /// Terminals to look at in this cycle, one bit each.
     woken: Vec<u64>,
-    own: Vec<u64>,
+    /// Terminals of this part of the network, one bit each.
+    terminals: Vec<u64>,
     calendar: Calendar,
     /// Packets so far, by terminal.
     sequence: Vec<u32>,
@@ -62,7 +63,7 @@ pub(crate) struct Nics {
     /// Where they send messages in turn.
     service: Option<Service>,
     /// Where they wait for what is read from memory.
-    reading: Option<Reading>,
+    memory: Option<MemoryWait>,
     /// Packets go as traffic creates them: there is none of the above, and no background.
     as_created: bool,
 }
@@ -96,25 +97,25 @@ impl Nics {
             rest: vec![None; terminals * plan.params.nic_ports],
             ports: plan.params.nic_ports,
             woken: vec![0; terminals.div_ceil(64)],
-            own: terminals_as_bits(terminals, |_| true),
+            terminals: terminals_as_bits(terminals, |_| true),
             calendar: Calendar::new(terminals),
             sequence: vec![0; terminals],
             ties: Ties::of(plan),
             pacing: Pacing::of(plan),
             service: Service::of(plan),
-            reading: Reading::of(plan),
+            memory: MemoryWait::of(plan),
             as_created: false,
         };
-        let Nics { queues, ties, pacing, service, reading, .. } = &nics;
-        let held_up = ties.is_some() || pacing.is_some() || service.is_some() || reading.is_some();
-        nics.as_created = queues.of_traffic_alone() && !held_up;
+        let Nics { queues, ties, pacing, service, memory, .. } = &nics;
+        let held_up = ties.is_some() || pacing.is_some() || service.is_some() || memory.is_some();
+        nics.as_created = queues.fed_by_traffic_alone() && !held_up;
         nics.wake_all();
         nics
     }
 
     /// Only these terminals send traffic: the others are in other parts of the network.
     pub fn keep(&mut self, keep: impl Fn(u32) -> bool) {
-        self.own = terminals_as_bits(self.sequence.len(), &keep);
+        self.terminals = terminals_as_bits(self.sequence.len(), &keep);
         self.wake_all();
         self.queues.keep(keep);
     }
@@ -126,7 +127,7 @@ impl Nics {
 
     /// Whether the workload is traffic without end.
     pub fn is_open_loop(&self) -> bool {
-        !self.queues.of_ranks() && self.finite_packets().is_none()
+        !self.queues.fed_by_ranks() && self.finite_packets().is_none()
     }
 
     /// Whether injection ports have taken all that traffic with an end has.
@@ -159,8 +160,8 @@ impl Nics {
 
     /// Calls back with each terminal that has packets created before `before` which no injection port has taken, of the workload or of the
     /// background, and the cycle in which the oldest of these was created.
-    pub fn oldest_untaken(&self, before: u64, tell: &mut dyn FnMut(usize, u64)) {
-        self.queues.oldest_untaken(before, tell);
+    pub fn oldest_untaken(&self, before: u64, note: &mut dyn FnMut(usize, u64)) {
+        self.queues.oldest_untaken(before, note);
     }
 
     /// Whether all traffic has moved on to packets created at or after `end`.
@@ -176,12 +177,12 @@ impl Nics {
 
     /// Has all terminals looked at.
     pub fn wake_all(&mut self) {
-        self.woken.copy_from_slice(&self.own);
+        self.woken.copy_from_slice(&self.terminals);
     }
 
     /// The start of cycle `now`: terminals whose turn it is by the calendar wake.
     pub fn begin_cycle(&mut self, now: u64) {
-        let Nics { calendar, pacing, service, reading, ports, woken, .. } = self;
+        let Nics { calendar, pacing, service, memory, ports, woken, .. } = self;
         let mut wake = |terminal: u32| woken[terminal as usize / 64] |= 1 << (terminal % 64);
         calendar.advance(now, &mut wake);
         if let Some(pacing) = pacing {
@@ -190,8 +191,8 @@ impl Nics {
         if let Some(service) = service {
             service.advance(now, &mut wake);
         }
-        if let Some(reading) = reading {
-            reading.advance(now, |port| wake(port / *ports as u32));
+        if let Some(memory) = memory {
+            memory.advance(now, |port| wake(port / *ports as u32));
         }
     }
 
@@ -212,7 +213,7 @@ impl Nics {
             return Some(now + 1);
         }
         let resumes = self.pacing.as_ref().and_then(|pacing| pacing.next_after(now));
-        let read = self.reading.as_ref().and_then(|reading| reading.next_after(now));
+        let read = self.memory.as_ref().and_then(|memory| memory.next_after(now));
         let prepared = self.service.as_ref().and_then(|service| service.next_prepared());
         self.calendar.next_after(now).into_iter().chain(resumes).chain(prepared).chain(read).min()
     }
@@ -273,7 +274,7 @@ impl Nics {
             None if self.service.is_some() => self.serve(terminal, port, now, hosts?)?,
             None => self.take_job(terminal, now, hosts)?,
         };
-        if self.reading.is_some() && self.waits_for_memory(terminal, at, &job, now) {
+        if self.memory.is_some() && self.waits_for_memory(terminal, at, &job, now) {
             self.rest[at] = Some(job);
             return None;
         }
@@ -324,7 +325,7 @@ impl Nics {
         let mut after = *job;
         let (ties, dst) = (&self.ties, job.dst);
         after.next_packet(ties.is_some(), || ties.as_ref().is_some_and(|ties| ties.has_tie(terminal as u32, dst)));
-        self.reading.as_mut().is_some_and(|reading| reading.waits(at, &after, now))
+        self.memory.as_mut().is_some_and(|memory| memory.waits(at, &after, now))
     }
 
     /// The next message of a terminal's queue, if it may start now.
@@ -356,7 +357,7 @@ impl Nics {
     /// calendar, or comes with what it waits for.
     #[inline]
     pub fn is_due(&mut self, terminal: usize, now: u64) -> bool {
-        if self.queues.of_ranks() {
+        if self.queues.fed_by_ranks() {
             return true;
         }
         let next = self.queues.next_creation(terminal);

@@ -19,7 +19,7 @@ pub(crate) struct Pacing {
 /// How long a port pauses.
 #[derive(Debug)]
 enum Length {
-    /// After every packet so long [cycles], at least 1.
+    /// After every packet so long \[cycles], at least 1.
     Cycles(u64),
     /// By the step of the message; of each port the packet that it sends.
     Gaps(Gaps, Vec<Sending>),

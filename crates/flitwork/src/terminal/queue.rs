@@ -148,13 +148,13 @@ impl SourceQueues {
     }
 
     /// Whether ranks feed the queues.
-    pub fn of_ranks(&self) -> bool {
+    pub fn fed_by_ranks(&self) -> bool {
         matches!(self.work, Work::Messages { .. })
     }
 
     /// Whether there is traffic, and nothing else.
-    pub fn of_traffic_alone(&self) -> bool {
-        !self.of_ranks() && self.background.is_none()
+    pub fn fed_by_traffic_alone(&self) -> bool {
+        !self.fed_by_ranks() && self.background.is_none()
     }
 
     /// Takes the next packet of a terminal as traffic created it, if that was by `now`. Of traffic alone.
@@ -250,7 +250,7 @@ impl SourceQueues {
 
     /// Calls back with each terminal that has packets of an open loop, or of the background, created before `before`, and the cycle in which
     /// the oldest of these was created.
-    pub fn oldest_untaken(&self, before: u64, tell: &mut dyn FnMut(usize, u64)) {
+    pub fn oldest_untaken(&self, before: u64, note: &mut dyn FnMut(usize, u64)) {
         let work = match &self.work {
             Work::Traffic(feed) if feed.packets.is_none() => Some(feed),
             _ => None,
@@ -260,7 +260,7 @@ impl SourceQueues {
         for terminal in 0..terminals {
             let next = feeds.iter().flatten().map(|feed| feed.sources[terminal].next_creation()).min();
             if let Some(created) = next.filter(|&created| created < before) {
-                tell(terminal, created);
+                note(terminal, created);
             }
         }
     }

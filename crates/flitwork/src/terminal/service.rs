@@ -177,7 +177,7 @@ impl Service {
 }
 
 impl ServiceSpec {
-    /// The time from when a message is the first of its queue pair to when its first packet may be sent [cycles].
+    /// The time from when a message is the first of its queue pair to when its first packet may be sent \[cycles].
     fn preparation(&self, seed: u64, job: &Job) -> u64 {
         let jitter = u64::from(self.start_jitter_cycles);
         let bits = mix(seed ^ (u64::from(job.from) << 32 | u64::from(job.number)));

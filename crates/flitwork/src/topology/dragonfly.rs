@@ -35,7 +35,7 @@ pub struct Dragonfly {
     /// Terminals at each router, p: at least 1. Default: 1.
     #[serde(default = "one")]
     pub terminals_per_router: u32,
-    /// Latency of global channels [cycles], 0 to 10000. Default: that of `network.channel.latency_cycles`.
+    /// Latency of global channels \[cycles], 0 to 10000. Default: that of `network.channel.latency_cycles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(max = MOST_CHANNEL_CYCLES))]
     pub global_latency_cycles: Option<u32>,

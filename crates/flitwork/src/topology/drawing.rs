@@ -4,12 +4,12 @@ use super::Grid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Distance of the two directions of a cable from its middle [routers]: on a grid, and where cables lie at any angle.
+/// Distance of the two directions of a cable from its middle \[routers]: on a grid, and where cables lie at any angle.
 const APART: f64 = 0.09;
 const APART_IN_CABLE: f64 = 0.04;
-/// Length of what is shown of a channel that wraps, at each end [routers].
+/// Length of what is shown of a channel that wraps, at each end \[routers].
 const STUB: f64 = 0.42;
-/// Space between the planes of three dimensions [routers].
+/// Space between the planes of three dimensions \[routers].
 const GAP: f64 = 1.6;
 /// Most dimensions that can be drawn.
 const MOST_DIMENSIONS: usize = 3;

@@ -19,7 +19,7 @@ pub(super) const MOST_PORTS: usize = 64;
 /// Most terminals at a router of a grid: the rest of the 64 ports are those of the most dimensions.
 const MOST_TERMINALS: u32 = 52;
 
-/// Longest latency of a channel, and longest time that it takes for a flit [cycles].
+/// Longest latency of a channel, and longest time that it takes for a flit \[cycles].
 pub(super) const MOST_CHANNEL_CYCLES: u32 = 10_000;
 
 /// The far end of no channel.
@@ -273,12 +273,12 @@ impl Fabric {
         self.terminals() == self.routers && self.most_terminals() == 1
     }
 
-    /// Time on a channel [cycles], where it has one of its own; else it is that of `network.channel.latency_cycles`.
+    /// Time on a channel \[cycles], where it has one of its own; else it is that of `network.channel.latency_cycles`.
     pub fn latency_cycles(&self, router: u32, port: usize) -> Option<u32> {
         self.table.as_ref()?.latency_cycles[router as usize * self.network_ports + port]
     }
 
-    /// Time that a channel takes for a flit [cycles], at least 1; its width is 1 over that [flits/cycle].
+    /// Time that a channel takes for a flit \[cycles], at least 1; its width is 1 over that [flits/cycle].
     pub fn cycles_per_flit(&self, router: u32, port: usize) -> u32 {
         match &self.table {
             Some(table) => table.cycles_per_flit[router as usize * self.network_ports + port],
@@ -298,7 +298,7 @@ impl Fabric {
         Some(((place / self.network_ports) as u32, place % self.network_ports))
     }
 
-    /// The longest latency of a channel, where `common` is that of those that have none of their own [cycles].
+    /// The longest latency of a channel, where `common` is that of those that have none of their own \[cycles].
     pub fn longest_latency(&self, common: u32) -> u32 {
         let own = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
         own.copied().max().map_or(common, |own| own.max(common))
@@ -410,6 +410,17 @@ impl Fabric {
             Shape::Tree(tree) => tree.drawing(),
             Shape::Groups(_) | Shape::Graph => self.table.as_ref().and_then(|table| table.drawing.clone()),
         }
+    }
+
+    /// Everything that a simulation depends on, as text: shape, terminals of each router, channels and the names of their classes.
+    pub(crate) fn fingerprint(&self) -> String {
+        let terminals: Vec<usize> = (0..self.routers).map(|router| self.terminals_at(router).len()).collect();
+        let channel = |(router, port)| {
+            let times = (self.latency_cycles(router, port), self.cycles_per_flit(router, port));
+            (router, port, self.peer(router, port), self.class_of(router, port), times)
+        };
+        let channels: Vec<_> = self.channels().map(channel).collect();
+        format!("{:?} {terminals:?} {channels:?} {:?}", self.shape, self.classes)
     }
 
     /// The error for a network that is too large for something.

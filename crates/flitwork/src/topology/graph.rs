@@ -11,9 +11,9 @@ pub struct Channel {
     pub to: (u32, usize),
     /// Its class: an index of [`Graph::classes`].
     pub class: usize,
-    /// Time on the channel [cycles]; `None`: that of `network.channel.latency_cycles`.
+    /// Time on the channel \[cycles]; `None`: that of `network.channel.latency_cycles`.
     pub latency_cycles: Option<u32>,
-    /// Time between the starts of two flits [cycles], at least 1: the width of the channel is 1 over that [flits/cycle].
+    /// Time between the starts of two flits \[cycles], at least 1: the width of the channel is 1 over that [flits/cycle].
     pub cycles_per_flit: u32,
 }
 

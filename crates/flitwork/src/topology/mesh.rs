@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Routers along each dimension [routers].
+    /// Routers along each dimension \[routers].
     #[schemars(length(min = 1, max = MAX_DIMS), inner(range(min = 1, max = MAX_SIZE)))]
     pub size: Vec<u32>,
     /// Terminals at each router, at least 1. Default: 1.

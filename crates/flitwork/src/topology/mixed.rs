@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MixedGrid {
-    /// Routers along each dimension [routers].
+    /// Routers along each dimension \[routers].
     #[schemars(length(min = 1, max = MAX_DIMS), inner(range(min = 1, max = MAX_SIZE)))]
     pub size: Vec<u32>,
     /// Whether each dimension wraps; as many as `size` has.

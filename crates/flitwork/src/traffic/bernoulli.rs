@@ -30,7 +30,7 @@ impl Bernoulli {
         }
     }
 
-    /// Mean gap between packets [cycles].
+    /// Mean gap between packets \[cycles].
     pub fn mean_gap_cycles(&self) -> f64 {
         match &self.gap {
             Gap::Computed(gap) => gap.mean(),

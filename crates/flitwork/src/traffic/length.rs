@@ -12,7 +12,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PacketFlits {
-    /// All packets are that long [flits].
+    /// All packets are that long \[flits].
     Fixed(#[schemars(range(min = 1))] u32),
     /// Each packet's length is drawn.
     Mix(Vec<PacketShare>),
@@ -22,7 +22,7 @@ pub enum PacketFlits {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketShare {
-    /// Packet length [flits], at least 1.
+    /// Packet length \[flits], at least 1.
     #[schemars(range(min = 1))]
     pub flits: u32,
     /// How many of the packets, relative to the other lengths, more than 0.
@@ -68,11 +68,11 @@ impl<'de> Deserialize<'de> for PacketFlits {
 /// Lengths of packets, resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lengths {
-    /// All alike [flits].
+    /// All alike \[flits].
     Fixed(u32),
     /// Drawn for each packet.
     Mix {
-        /// The lengths [flits].
+        /// The lengths \[flits].
         flits: Vec<u32>,
         /// Sum of the shares up to each of them; the last is 1.
         cumulative: Vec<f64>,
@@ -100,7 +100,7 @@ impl PacketFlits {
         })
     }
 
-    /// Mean length [flits], before the shares have been checked.
+    /// Mean length \[flits], before the shares have been checked.
     pub(crate) fn mean_flits(&self) -> f64 {
         match self {
             PacketFlits::Fixed(flits) => f64::from(*flits).max(1.0),
@@ -112,7 +112,7 @@ impl PacketFlits {
         }
     }
 
-    /// Length of the shortest packet [flits].
+    /// Length of the shortest packet \[flits].
     pub(crate) fn shortest_flits(&self) -> u32 {
         match self {
             PacketFlits::Fixed(flits) => *flits,
@@ -132,7 +132,7 @@ impl PacketFlits {
 }
 
 impl Lengths {
-    /// Mean length [flits].
+    /// Mean length \[flits].
     pub fn mean_flits(&self) -> f64 {
         self.mean_of(|flits| flits)
     }
@@ -158,7 +158,7 @@ impl Lengths {
         (square / (mean * mean) - 1.0).max(0.0)
     }
 
-    /// The length of a packet [flits]. Takes a random number only where lengths differ.
+    /// The length of a packet \[flits]. Takes a random number only where lengths differ.
     #[inline(always)]
     pub(super) fn draw(&self, rng: &mut Pcg64Mcg) -> u32 {
         match self {

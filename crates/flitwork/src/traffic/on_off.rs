@@ -53,7 +53,7 @@ impl OnOff {
         packets_per_cycle * (mean_on_cycles + mean_off_cycles) / mean_on_cycles
     }
 
-    /// Mean gap between packets [cycles].
+    /// Mean gap between packets \[cycles].
     pub fn mean_gap_cycles(&self) -> f64 {
         self.mean_gap_cycles
     }

@@ -94,7 +94,7 @@ pub struct Traffic {
     pub packets: Packets,
     /// Seed of all random choices.
     pub seed: u64,
-    /// First cycle in which a packet may be created [cycles].
+    /// First cycle in which a packet may be created \[cycles].
     pub start: u64,
 }
 
@@ -176,7 +176,7 @@ pub struct Created {
     pub cycle: u64,
     /// Destination terminal.
     pub dst: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u32,
     /// Random bits for ties.
     pub tie_bits: u8,

@@ -5,21 +5,21 @@ use std::ops::Range;
 
 /// Most terminals that a trace may name.
 const MAX_TERMINALS: i64 = 1 << 24;
-/// Latest cycle of creation, counted from t = 0 [cycles].
+/// Latest cycle of creation, counted from t = 0 \[cycles].
 const MAX_CYCLE: i64 = 1 << 40;
-/// Longest packet [flits].
+/// Longest packet \[flits].
 const MAX_FLITS: i64 = 65_535;
 
 /// The columns of a trace as they were given, all of the same length.
 #[derive(Debug, Clone, Copy)]
 pub struct TraceColumns<'a> {
-    /// Cycle of creation, from t = 0 on, never falling [cycles].
+    /// Cycle of creation, from t = 0 on, never falling \[cycles].
     pub cycle: &'a [i64],
     /// Source terminal.
     pub source: &'a [i64],
     /// Destination terminal.
     pub destination: &'a [i64],
-    /// Length of the packet [flits].
+    /// Length of the packet \[flits].
     pub flits: &'a [i64],
 }
 
@@ -46,11 +46,11 @@ pub struct Trace {
 /// One packet of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracePacket {
-    /// Cycle of creation, from t = 0 on [cycles].
+    /// Cycle of creation, from t = 0 on \[cycles].
     pub cycle: u64,
     /// Destination terminal.
     pub dst: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u32,
 }
 
@@ -107,7 +107,7 @@ impl Trace {
         self.cycles.len()
     }
 
-    /// Cycle of the last creation [cycles].
+    /// Cycle of the last creation \[cycles].
     pub fn last_cycle(&self) -> u64 {
         self.last_cycle
     }

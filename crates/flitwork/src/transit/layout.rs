@@ -30,7 +30,7 @@ pub(crate) struct CompiledSize {
     pub ports: usize,
     /// Distance of ports in the numbers of VCs.
     pub vcs: usize,
-    /// State of a router [bytes]. Plans estimate memory with it; a test of the kernel compares it with the real size.
+    /// State of a router \[bytes]. Plans estimate memory with it; a test of the kernel compares it with the real size.
     pub router_bytes: usize,
     /// Ports, and the places for their VCs, are counted when the network is made; the kernel is compiled for the distance alone.
     pub counted: bool,
@@ -38,6 +38,7 @@ pub(crate) struct CompiledSize {
 
 /// Routers of up to 128 VCs are compiled for, with a size for each power of two of ports and of VCs. The first that has room is taken: they
 /// ascend in bytes. A router of the next size has at most twice the bytes.
+#[cfg(not(feature = "few-sizes"))]
 const SIZES: [CompiledSize; 10] = [
     CompiledSize::new(8, 2),
     CompiledSize::new(8, 4),
@@ -52,7 +53,14 @@ const SIZES: [CompiledSize; 10] = [
 ];
 
 /// Distances of ports in the numbers of VCs of larger routers, up to the most VCs that a port may have.
+#[cfg(not(feature = "few-sizes"))]
 const DISTANCES: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 640];
+
+#[cfg(feature = "few-sizes")]
+const SIZES: [CompiledSize; 1] = [CompiledSize::new(8, 8)];
+
+#[cfg(feature = "few-sizes")]
+const DISTANCES: [usize; 2] = [16, 640];
 
 impl CompiledSize {
     /// A router in one block.
@@ -67,7 +75,8 @@ impl CompiledSize {
 
     /// A router with places for as many ports and VCs as it has. The sets of its slots have room for 64 ports.
     pub fn counted(ports: usize, vcs: usize) -> Self {
-        let distance = DISTANCES.into_iter().find(|&distance| vcs <= distance).unwrap_or(DISTANCES[7]);
+        let distance =
+            DISTANCES.into_iter().find(|&distance| vcs <= distance).unwrap_or(DISTANCES[DISTANCES.len() - 1]);
         // Numbers of slots take two bytes.
         let port = (32 + 8 * distance.div_ceil(64)) + vcs * (16 + 4);
         let sets = 4 * 8 * (distance + 1) + 24;
@@ -92,7 +101,7 @@ impl CompiledSize {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(feature = "few-sizes")))]
 mod tests {
     use super::*;
     use crate::routing::MAX_VCS;

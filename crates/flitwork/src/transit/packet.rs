@@ -21,7 +21,7 @@ pub(crate) struct Packet {
     pub here: u32,
     /// Destination terminal.
     pub dst: u32,
-    /// Length [flits].
+    /// Length \[flits].
     pub flits: u16,
     /// Channels between routers on its route; where the route is decided hop by hop, those that it has taken.
     pub hops: u16,

@@ -18,9 +18,9 @@ pub struct Units {
 /// Packets that begin with a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Packets {
-    /// What the longest packet carries besides its header [bytes].
+    /// What the longest packet carries besides its header \[bytes].
     payload: u32,
-    /// [bytes]
+    /// \[bytes]
     header: u32,
 }
 
@@ -45,12 +45,12 @@ impl Units {
         self.flit_bytes
     }
 
-    /// Length of a cycle, exact [ns].
+    /// Length of a cycle, exact \[ns].
     pub fn cycle(&self) -> Option<Exact> {
         self.cycle
     }
 
-    /// Length of a cycle [ns].
+    /// Length of a cycle \[ns].
     pub fn cycle_ns(&self) -> Option<f64> {
         self.cycle.map(|cycle| *cycle.numer() as f64 / *cycle.denom() as f64)
     }
@@ -91,7 +91,7 @@ impl Units {
         multiplied(per_ns, Exact::from_integer(NS_PER_S))
     }
 
-    /// How long flits of so many bytes take on a channel of so many bytes/s [ns].
+    /// How long flits of so many bytes take on a channel of so many bytes/s \[ns].
     pub(crate) fn cycle_of(flit_bytes: u32, bytes_per_s: Exact) -> Option<Exact> {
         divided(Exact::from_integer(i128::from(flit_bytes) * NS_PER_S), bytes_per_s)
     }

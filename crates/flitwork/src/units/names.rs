@@ -58,7 +58,7 @@ impl Reading {
     }
 }
 
-/// A duration [ns].
+/// A duration \[ns].
 pub(super) fn time(name: &str) -> Option<Reading> {
     let lower = name.to_lowercase();
     let (names, ps) = TIMES.iter().find(|(names, _)| names.contains(&lower.as_str()))?;
@@ -66,7 +66,7 @@ pub(super) fn time(name: &str) -> Option<Reading> {
     Some(Reading { factor, names: vec![names[0].to_string()] })
 }
 
-/// A size [bytes]. Sizes of messages and buffers are in bytes, so a lone `b` may be either.
+/// A size \[bytes]. Sizes of messages and buffers are in bytes, so a lone `b` may be either.
 pub(super) fn size(name: &str) -> Option<Reading> {
     amount(name, false)
 }

@@ -74,15 +74,15 @@ pub fn check_asked(network: &NetworkSpec, plan: &Plan, decide: &Decide) -> Resul
     let failed = |error| TestCaseError::fail(format!("kernel: {error}"));
     let mut simulation = Simulation::new(plan).map_err(failed)?;
     let mut ranks = vec![(0, 0); plan.placement.terminal_of().len()];
-    while simulation.advance(u64::MAX, &mut |_| true).map_err(failed)? == Pause::Asked {
+    while simulation.advance(u64::MAX, &mut |_| true).map_err(failed)? == Pause::Request {
         let now = simulation.now();
-        for rank in simulation.asking().collect::<Vec<_>>() {
+        for rank in simulation.requests().collect::<Vec<_>>() {
             let (turn, first) = &mut ranks[rank as usize];
             let told = decide(rank, *turn, *first, now);
             *turn += 1;
             *first += told.len() as OpId;
             let task = |(kind, after)| Task { kind, envelope: Envelope::default(), after };
-            simulation.tell(rank, told.into_iter().map(task).collect()).map_err(failed)?;
+            simulation.supply(rank, told.into_iter().map(task).collect()).map_err(failed)?;
         }
     }
     let result = simulation.into_result();

@@ -31,7 +31,7 @@ pub enum Sync {
 /// What an all-to-all needs to know besides its algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllToAllOptions {
-    /// Length of each message [flits], at least 1.
+    /// Length of each message \[flits], at least 1.
     pub message_flits: u64,
     /// How messages keep in step.
     pub sync: Sync,

@@ -159,32 +159,32 @@ fn ranks_of_one_terminal_take_turns() {
     assert!(p.has_unsent(0) && !p.has_unsent(1));
 }
 
-/// Two ranks that are told what to do while they run.
+/// Two ranks that a program drives.
 #[test]
 fn ranks_ask_what_to_do_next() {
     let operation =
         |kind, after| Operation { kind, via: Via::Network, step: 0, after: crate::schedule::After::Range(after) };
-    let mut p = hosts(&Schedule::asked("asked", 2));
+    let mut p = hosts(&Schedule::driven("driven", 2));
     (0..2).for_each(|r| p.advance(r, 0));
-    assert_eq!((asking(&mut p), asking(&mut p), p.is_stuck()), (vec![0, 1], vec![], false));
-    p.give(0, [operation(send(1), 0..0)]);
-    p.give(1, [operation(receive(0), 0..0), operation(OpKind::Wait, 0..1)]);
+    assert_eq!((requests(&mut p), requests(&mut p), p.is_stuck()), (vec![0, 1], vec![], false));
+    p.supply(0, [operation(send(1), 0..0)]);
+    p.supply(1, [operation(receive(0), 0..0), operation(OpKind::Wait, 0..1)]);
     (0..2).for_each(|r| p.advance(r, 1));
-    assert_eq!(asking(&mut p), [0], "rank 1 waits");
+    assert_eq!(requests(&mut p), [0], "rank 1 waits");
     p.end(0);
     p.advance(0, 2);
     let message = p.take(0).unwrap();
     assert_eq!(land(&mut p, message, 9), [1]);
     p.advance(1, 9);
-    assert_eq!((asking(&mut p), p.is_complete()), (vec![1], false));
+    assert_eq!((requests(&mut p), p.is_complete()), (vec![1], false));
     p.end(1);
     p.advance(1, 9);
     assert!(p.is_complete());
     assert_eq!(p.messages(), (1, 0));
 }
 
-fn asking(hosts: &mut Hosts) -> Vec<u32> {
-    let mut asking = Vec::new();
-    hosts.take_asking(&mut asking);
-    asking
+fn requests(hosts: &mut Hosts) -> Vec<u32> {
+    let mut requests = Vec::new();
+    hosts.take_requests(&mut requests);
+    requests
 }

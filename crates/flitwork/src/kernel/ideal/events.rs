@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// An operation that is to be taken, or a message that is to arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
-    /// When [ns].
+    /// When \[ns].
     pub time: u64,
     /// Age, and below it two bits: whether it stands in a line, and whether it is an arrival. No two are alike.
     key: u64,

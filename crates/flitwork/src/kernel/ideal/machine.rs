@@ -18,7 +18,7 @@ pub(super) struct Machine<'g> {
     pub goal: &'g Goal,
     params: Params,
     streams: Streams,
-    /// From when on each CPU of each rank is free, and each NIC to send and to receive [ns].
+    /// From when on each CPU of each rank is free, and each NIC to send and to receive \[ns].
     cpu_free: Vec<u64>,
     send_free: Vec<u64>,
     receive_free: Vec<u64>,

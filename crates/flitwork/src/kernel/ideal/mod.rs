@@ -6,7 +6,7 @@
 //!   the NIC *of the same numbers*. A receive takes nothing: it is matched, and the overhead was, or will be, charged to the arrival.
 //! * Operations and arrivals are taken in the order of (time, age). One whose CPU or NIC is busy is taken again when they are free; it
 //!   keeps its age.
-//! * What becomes ready at once is ordered by kind ([`order`]). It starts when its own CPU and NIC are free, which on several CPUs
+//! * What becomes ready at once is ordered by kind (`order.rs`). It starts when its own CPU and NIC are free, which on several CPUs
 //!   may be before the end of what it waited for: a machine of this model has one time for each CPU, not one for each operation.
 //!
 //! Thousands of operations may wait for one CPU. They stand in a line by age, of which the first one alone has an event; so the cost is
@@ -26,7 +26,7 @@ use crate::spec::LogGopsSpec;
 /// What came out of a run on the ideal machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdealResult {
-    /// When the last CPU of each rank is free for good [ns].
+    /// When the last CPU of each rank is free for good \[ns].
     pub finish_ns: Vec<u64>,
     /// Messages that were sent.
     pub messages: u64,
@@ -39,7 +39,7 @@ pub struct IdealResult {
 /// By which rules a program is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
-    /// Those of LogGOPSim, also where they look strange: more than 16 operations that become ready at once are permuted ([`order`]), and
+    /// Those of LogGOPSim, also where they look strange: more than 16 operations that become ready at once are permuted (`order.rs`), and
     /// of a message that came before its receive it is the size *of the receive* that says whether the send has waited for it.
     LogGopSim,
     /// The same without these two: operations of one kind in the order of the program, and the size of the message. For programs that
@@ -48,7 +48,7 @@ pub enum Rules {
 }
 
 impl IdealResult {
-    /// When the last rank has finished [ns].
+    /// When the last rank has finished \[ns].
     pub fn completion_ns(&self) -> u64 {
         self.finish_ns.iter().copied().max().unwrap_or_default()
     }

@@ -37,7 +37,7 @@ pub(super) struct Params {
     gap: u64,
     gap_of_byte: Rate,
     overhead_of_byte: Rate,
-    /// Longest message that does not wait for its receive [bytes].
+    /// Longest message that does not wait for its receive \[bytes].
     pub eager: u64,
 }
 

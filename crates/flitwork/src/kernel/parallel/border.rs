@@ -4,17 +4,17 @@ use super::Part;
 use crate::measure::Origin;
 use crate::transit::{FlitArrival, NONE, Packet, PacketPool, Wheel};
 
-/// What one part has sent to another since they exchanged mail last: a letter a cycle.
+/// Events from one part to another since the parts exchanged them last: a batch for each cycle.
 #[derive(Debug, Default)]
-pub(crate) struct Mail {
-    letters: Vec<Letter>,
-    /// Letters written; those behind them are empty, and their memory is used again.
-    written: usize,
+pub(crate) struct CrossEvents {
+    batches: Vec<Batch>,
+    /// Batches in use; those behind them are empty, and their memory is used again.
+    used: usize,
 }
 
-/// What one part has sent to another in one cycle. VCs are numbered as in the whole network.
+/// Events from one part to another in one cycle. VCs are numbered as in the whole network.
 #[derive(Debug, Default)]
-struct Letter {
+struct Batch {
     sent: u64,
     /// Input VCs that get a flit which is no head.
     flits: Vec<u32>,
@@ -25,25 +25,25 @@ struct Letter {
     credits: Vec<u32>,
 }
 
-impl Mail {
-    /// Begins the letter of cycle `now`.
+impl CrossEvents {
+    /// Begins the batch of cycle `now`.
     fn begin(&mut self, now: u64) {
-        if self.written == self.letters.len() {
-            self.letters.push(Letter::default());
+        if self.used == self.batches.len() {
+            self.batches.push(Batch::default());
         }
-        self.letters[self.written].sent = now;
-        self.written += 1;
+        self.batches[self.used].sent = now;
+        self.used += 1;
     }
 
-    /// Letters that there is memory for.
+    /// Batches that there is memory for.
     #[cfg(test)]
-    pub fn letters(&self) -> usize {
-        self.letters.len()
+    pub fn batches(&self) -> usize {
+        self.batches.len()
     }
 
-    /// The letter of this cycle.
-    fn letter(&mut self) -> &mut Letter {
-        &mut self.letters[self.written - 1]
+    /// The batch of this cycle.
+    fn batch(&mut self) -> &mut Batch {
+        &mut self.batches[self.used - 1]
     }
 }
 
@@ -70,8 +70,8 @@ pub(crate) struct Border {
     /// Cycles from sending to arrival: of a flit, and of a credit.
     cycles: (u64, u64),
     /// Within a window, for each part what goes there, and from each part what has come.
-    pub out: Vec<Mail>,
-    pub arrived: Vec<Mail>,
+    pub out: Vec<CrossEvents>,
+    pub arrived: Vec<CrossEvents>,
 }
 
 impl Border {
@@ -94,30 +94,30 @@ impl Border {
         vc.wrapping_add(self.first)
     }
 
-    /// Of a VC of another part its number in the whole network, and the letter to that part.
-    fn elsewhere(&mut self, vc: u32) -> (u32, &mut Letter) {
+    /// Of a VC of another part its number in the whole network, and the batch to that part.
+    fn elsewhere(&mut self, vc: u32) -> (u32, &mut Batch) {
         let vc = self.in_all(vc);
         let part = self.firsts.partition_point(|&first| first <= vc) - 1;
-        (vc, self.out[part].letter())
+        (vc, self.out[part].batch())
     }
 
     /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
     /// order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
-        // Nobody reads mail of a part to itself.
+        // Nobody reads events of a part to itself.
         let others = self.out.iter_mut().enumerate().filter(|&(to, _)| to != self.part);
-        others.for_each(|(_, mail)| mail.begin(now));
+        others.for_each(|(_, events)| events.begin(now));
         let vcs = self.vcs;
         swap_out(
             flits,
             |flit| flit.vc >= vcs,
             |flit| {
-                let (vc, letter) = self.elsewhere(flit.vc);
+                let (vc, batch) = self.elsewhere(flit.vc);
                 if flit.packet == NONE {
-                    letter.flits.push(vc);
+                    batch.flits.push(vc);
                 } else {
-                    letter.heads.push(vc);
-                    letter.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
+                    batch.heads.push(vc);
+                    batch.packets.push((pool[flit.packet], *pool.origin(flit.packet)));
                     pool.remove(flit.packet);
                 }
             },
@@ -126,8 +126,8 @@ impl Border {
             credits,
             |&vc| vc >= vcs,
             |vc| {
-                let (vc, letter) = self.elsewhere(vc);
-                letter.credits.push(vc);
+                let (vc, batch) = self.elsewhere(vc);
+                batch.credits.push(vc);
             },
         );
     }
@@ -136,14 +136,14 @@ impl Border {
     pub fn receive(&mut self, wheel: &mut Wheel, pool: &mut PacketPool) {
         let (first, cycles) = (self.first, self.cycles);
         let own = |vc: u32| vc.wrapping_sub(first);
-        for mail in &mut self.arrived {
-            for letter in &mut mail.letters[..std::mem::take(&mut mail.written)] {
-                let flits = &mut wheel.at(letter.sent + cycles.0).flits;
-                flits.extend(letter.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
-                let heads = letter.heads.drain(..).zip(letter.packets.drain(..));
+        for events in &mut self.arrived {
+            for batch in &mut events.batches[..std::mem::take(&mut events.used)] {
+                let flits = &mut wheel.at(batch.sent + cycles.0).flits;
+                flits.extend(batch.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
+                let heads = batch.heads.drain(..).zip(batch.packets.drain(..));
                 let arrival = |(vc, (packet, origin))| FlitArrival { vc: own(vc), packet: pool.insert(packet, origin) };
                 flits.extend(heads.map(arrival));
-                wheel.at(letter.sent + cycles.1).credits.extend(letter.credits.drain(..).map(own));
+                wheel.at(batch.sent + cycles.1).credits.extend(batch.credits.drain(..).map(own));
             }
         }
     }

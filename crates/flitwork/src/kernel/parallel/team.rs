@@ -29,7 +29,7 @@ pub(in crate::kernel) struct Team {
 }
 
 impl Team {
-    /// So many threads, the calling one among them; `epoch`: see [`EPOCH`]; `window`: see [`Plan::window_cycles`].
+    /// So many threads, the calling one among them; `epoch`: see [`EPOCH`]; `window`: see [`crate::Plan::window_cycles`].
     pub fn new(threads: usize, epoch: Duration, window: u64) -> Self {
         debug_assert!(epoch <= EPOCH);
         let work = |_| {

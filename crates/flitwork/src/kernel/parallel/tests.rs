@@ -1,6 +1,6 @@
 //! Parts of a network give what the whole gives, side by side, one after the other, and in turn.
 
-use super::border::Mail;
+use super::border::CrossEvents;
 use super::handoff::Handoff;
 use super::{EPOCH, simulate, simulation};
 use crate::error::Error;
@@ -140,13 +140,13 @@ fn parts_leave_out_cycles_in_which_nothing_happens() {
 }
 
 #[test]
-fn mail_takes_no_more_memory_than_a_window_needs() {
+fn events_between_parts_take_no_more_memory_than_a_window_needs() {
     let plan = plan_of(5, r#""kind": "uniform", "offered_load": 0.3, "packet_flits": 5"#, "{}");
     let mut parts = simulation(&plan, 3, EPOCH).unwrap();
     parts.advance(2000, &mut |_| true).unwrap();
     for part in &mut parts.networks {
         let summary = part.summary.as_ref().unwrap();
-        let most = summary.out.iter().chain(&summary.arrived).map(Mail::letters).max();
+        let most = summary.out.iter().chain(&summary.arrived).map(CrossEvents::batches).max();
         assert_eq!(most, Some(plan.window_cycles() as usize));
     }
 }

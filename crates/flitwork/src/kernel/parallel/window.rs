@@ -1,13 +1,13 @@
 //! A window: cycles that the parts of a network advance without a word between them.
 
-use super::border::Mail;
+use super::border::CrossEvents;
 use crate::kernel::network::Endpoints;
 use crate::kernel::simulation::{Attached, Simulation};
 use crate::measure::Arrival;
 use std::ops::RangeInclusive;
 
-/// What others want to know of a part between two windows, with its mail. It travels with the part: whoever looks further into a part reads memory
-/// that another core has just written, which takes as long as a packet takes through a router.
+/// What others want to know of a part between two windows, with its events for other parts. It travels with the part: whoever looks
+/// further into a part reads memory that another core has just written, which takes as long as a packet takes through a router.
 #[derive(Debug)]
 pub(in crate::kernel) struct Summary {
     pub flit_hops: u64,
@@ -16,15 +16,15 @@ pub(in crate::kernel) struct Summary {
     pub next_event: Option<u64>,
     pub all_taken: bool,
     /// For each part what goes there; from each part what has come.
-    pub out: Vec<Mail>,
-    pub arrived: Vec<Mail>,
+    pub out: Vec<CrossEvents>,
+    pub arrived: Vec<CrossEvents>,
 }
 
 impl Summary {
     /// Of one of so many parts, before the first cycle; `all_taken`: there is nothing to send.
     pub fn new(parts: usize, all_taken: bool) -> Self {
-        let mails = || (0..parts).map(|_| Mail::default()).collect();
-        Summary { flit_hops: 0, moved: 0, next_event: None, all_taken, out: mails(), arrived: mails() }
+        let none_yet = || (0..parts).map(|_| CrossEvents::default()).collect();
+        Summary { flit_hops: 0, moved: 0, next_event: None, all_taken, out: none_yet(), arrived: none_yet() }
     }
 }
 
@@ -32,7 +32,7 @@ impl Attached {
     /// Cycles of a part of a network; the workload starts in cycle `start`.
     pub fn advance(&mut self, cycles: RangeInclusive<u64>, start: u64, arrived: &mut Vec<Arrival>) {
         let (last, mut moved, mut flit_hops) = (*cycles.end(), None, self.flit_hops());
-        self.exchange_mail();
+        self.exchange_events();
         let Attached { network, nics, log, .. } = self;
         for now in cycles {
             network.deliver(now, arrived);
@@ -46,7 +46,7 @@ impl Attached {
                 (moved, flit_hops) = (Some(now), network.flit_hops());
             }
         }
-        self.exchange_mail();
+        self.exchange_events();
         if let Some(summary) = &mut self.summary {
             summary.flit_hops = flit_hops;
             summary.moved = moved.unwrap_or(summary.moved);
@@ -55,8 +55,8 @@ impl Attached {
         }
     }
 
-    /// Mail lies at the border of a part within a window, and in its summary between windows.
-    fn exchange_mail(&mut self) {
+    /// Events for other parts lie at the border of a part within a window, and in its summary between windows.
+    fn exchange_events(&mut self) {
         if let (Some(border), Some(summary)) = (self.network.border(), &mut self.summary) {
             std::mem::swap(&mut border.out, &mut summary.out);
             std::mem::swap(&mut border.arrived, &mut summary.arrived);
@@ -69,9 +69,9 @@ pub(super) fn exchange(parts: &mut [Attached]) {
     let mut summaries: Vec<&mut Summary> = parts.iter_mut().filter_map(|part| part.summary.as_mut()).collect();
     for from in 0..summaries.len() {
         for to in (0..summaries.len()).filter(|&to| to != from) {
-            let mail = std::mem::take(&mut summaries[from].out[to]);
+            let events = std::mem::take(&mut summaries[from].out[to]);
             // The memory of what has been read is used again.
-            summaries[from].out[to] = std::mem::replace(&mut summaries[to].arrived[from], mail);
+            summaries[from].out[to] = std::mem::replace(&mut summaries[to].arrived[from], events);
         }
     }
 }

@@ -73,8 +73,8 @@ fn ranks_are_told_what_to_do_when_they_ask() {
     let receive = |from| operation(OpKind::Receive { from, size: 4, tag: 0 }, vec![].into());
     let wait = |op: u32| operation(OpKind::Wait, vec![op].into());
     let (mut rounds, mut answers) = ([0u32; 2], 0);
-    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
-        for rank in simulation.asking().collect::<Vec<_>>() {
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
+        for rank in simulation.requests().collect::<Vec<_>>() {
             let round = &mut rounds[rank as usize];
             let first = 3 * *round;
             let program = match (*round, rank) {
@@ -84,7 +84,7 @@ fn ranks_are_told_what_to_do_when_they_ask() {
             };
             *round += 1;
             answers += 1;
-            simulation.give(rank, program).unwrap();
+            simulation.supply_operations(rank, program).unwrap();
         }
     }
     assert_eq!(answers, 8);
@@ -101,15 +101,15 @@ fn a_rank_that_asks_again_at_once_is_listed_once() {
     let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));
     let mut simulation = start(&programs);
     for _ in 0..3 {
-        assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Asked);
-        assert_eq!(simulation.asking().collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Request);
+        assert_eq!(simulation.requests().collect::<Vec<_>>(), [0, 1]);
         simulation
-            .give(
+            .supply_operations(
                 1,
                 vec![Operation { kind: OpKind::Wait, via: Via::Network, step: 0, after: After::List(vec![].into()) }],
             )
             .unwrap();
-        assert_eq!(simulation.asking().collect::<Vec<_>>(), [0]);
+        assert_eq!(simulation.requests().collect::<Vec<_>>(), [0]);
     }
 }
 
@@ -117,11 +117,11 @@ fn a_rank_that_asks_again_at_once_is_listed_once() {
 fn answers_that_make_no_sense_are_refused() {
     let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));
     let mut simulation = start(&programs);
-    assert!(simulation.give(0, vec![]).unwrap_err().to_string().contains("does not ask"));
-    assert_eq!(simulation.advance(10, &mut |_| true).unwrap(), Pause::Asked);
+    assert!(simulation.supply_operations(0, vec![]).unwrap_err().to_string().contains("does not ask"));
+    assert_eq!(simulation.advance(10, &mut |_| true).unwrap(), Pause::Request);
     let mut refused = |kind, after: Vec<u32>| {
         let operation = Operation { kind, via: Via::Network, step: 0, after: After::List(after.into()) };
-        simulation.give(0, vec![operation]).unwrap_err().to_string()
+        simulation.supply_operations(0, vec![operation]).unwrap_err().to_string()
     };
     assert!(refused(OpKind::Send { to: 2, size: 1, tag: 0 }, vec![]).contains("rank 2 of 2"));
     assert!(refused(OpKind::Send { to: 1, size: 0, tag: 0 }, vec![]).contains("0 flits"));
@@ -147,19 +147,19 @@ fn receive(from: u32, tag: u32) -> Task {
 fn asked() -> Simulation {
     let mut simulation = start(&plan(json!([4]), json!({ "kind": "programs", "packet_flits": 4 }), json!({})));
     simulation.note_completions();
-    assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Asked);
+    assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Request);
     simulation
 }
 
 fn end(simulation: &mut Simulation, ranks: &[u32]) {
     for &rank in ranks {
-        simulation.tell(rank, Vec::new()).unwrap();
+        simulation.supply(rank, Vec::new()).unwrap();
     }
 }
 
 fn advance(simulation: &mut Simulation) -> Vec<u32> {
     simulation.advance(u64::MAX, &mut |_| true).unwrap();
-    simulation.asking().collect()
+    simulation.requests().collect()
 }
 
 #[test]
@@ -167,11 +167,11 @@ fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
     let mut simulation = asked();
     end(&mut simulation, &[3]);
     let late = task(TaskKind::Operation(OpKind::Compute { time: 500 }), &[]);
-    simulation.tell(1, vec![late, send(0, 7)]).unwrap();
-    simulation.tell(2, vec![send(0, 8), send(0, 9)]).unwrap();
+    simulation.supply(1, vec![late, send(0, 7)]).unwrap();
+    simulation.supply(2, vec![send(0, 8), send(0, 9)]).unwrap();
     let any = task(TaskKind::WaitAny, &[0, 1]);
-    simulation.tell(0, vec![receive(1, 7), receive(2, ANY), any]).unwrap();
-    while !simulation.asking().any(|rank| rank == 0) {
+    simulation.supply(0, vec![receive(1, 7), receive(2, ANY), any]).unwrap();
+    while !simulation.requests().any(|rank| rank == 0) {
         let asking = advance(&mut simulation);
         end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
     }
@@ -181,15 +181,15 @@ fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
     assert!(simulation.now() < 100);
     // The second message waits or comes; it can be seen, in its context only, and received.
     let probe = task(TaskKind::Probe { from: ANY, tag: 9 }, &[]);
-    simulation.tell(0, vec![probe]).unwrap();
-    while !simulation.asking().any(|rank| rank == 0) {
+    simulation.supply(0, vec![probe]).unwrap();
+    while !simulation.requests().any(|rank| rank == 0) {
         let asking = advance(&mut simulation);
         end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
     }
     assert_eq!((simulation.probe(0, ANY, ANY, 1), simulation.probe(0, ANY, ANY, 0)), (Some((2, 1)), None));
-    simulation.tell(0, vec![receive(ANY, ANY), task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
-    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
-        let asking: Vec<_> = simulation.asking().collect();
+    simulation.supply(0, vec![receive(ANY, ANY), task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
+        let asking: Vec<_> = simulation.requests().collect();
         end(&mut simulation, &asking);
     }
     assert_eq!(received(simulation.take_completions()), [(4, (2, 1)), (0, (1, 1))]);
@@ -201,12 +201,12 @@ fn a_poll_ends_with_the_next_event_or_with_its_time() {
     let mut simulation = asked();
     end(&mut simulation, &[2, 3]);
     let late = task(TaskKind::Operation(OpKind::Compute { time: 250 }), &[]);
-    simulation.tell(1, vec![late, send(0, 7)]).unwrap();
+    simulation.supply(1, vec![late, send(0, 7)]).unwrap();
     let poll = || task(TaskKind::Poll { cycles: 100 }, &[]);
-    simulation.tell(0, vec![poll()]).unwrap();
+    simulation.supply(0, vec![poll()]).unwrap();
     let mut ends = Vec::new();
-    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
-        for rank in simulation.asking().collect::<Vec<_>>() {
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
+        for rank in simulation.requests().collect::<Vec<_>>() {
             let again = rank == 0 && ends.len() < 2;
             ends.extend((rank == 0).then_some(simulation.now()));
             let last = vec![receive(1, 7)];
@@ -217,7 +217,7 @@ fn a_poll_ends_with_the_next_event_or_with_its_time() {
             } else {
                 Vec::new()
             };
-            simulation.tell(rank, told).unwrap();
+            simulation.supply(rank, told).unwrap();
         }
     }
     assert!(ends[..2] == [100, 200] && (251..270).contains(&ends[2]), "{ends:?}");
@@ -229,11 +229,11 @@ fn a_synchronous_send_is_complete_when_it_has_been_received() {
     end(&mut simulation, &[2, 3]);
     let mut synchronous = send(1, 7);
     synchronous.envelope.synchronous = true;
-    simulation.tell(0, vec![synchronous, task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
+    simulation.supply(0, vec![synchronous, task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
     let late = task(TaskKind::Operation(OpKind::Compute { time: 300 }), &[]);
-    simulation.tell(1, vec![late, receive(0, 7)]).unwrap();
-    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Asked {
-        let asking: Vec<_> = simulation.asking().collect();
+    simulation.supply(1, vec![late, receive(0, 7)]).unwrap();
+    while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
+        let asking: Vec<_> = simulation.requests().collect();
         end(&mut simulation, &asking);
     }
     let found: Vec<_> = simulation.take_completions().into_iter().map(|c| (c.rank, c.cycle)).collect();
@@ -243,12 +243,12 @@ fn a_synchronous_send_is_complete_when_it_has_been_received() {
 #[test]
 fn a_receive_without_a_message_is_taken_back() {
     let mut simulation = asked();
-    simulation.tell(0, vec![receive(1, 7)]).unwrap();
+    simulation.supply(0, vec![receive(1, 7)]).unwrap();
     assert_eq!(advance(&mut simulation), [1, 2, 3, 0]);
     assert!(simulation.cancel(0, 0) && !simulation.cancel(0, 0) && !simulation.cancel(9, 0));
     end(&mut simulation, &[0, 1, 2, 3]);
     assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Ended);
     let mut simulation = asked();
-    let fault = simulation.tell(0, vec![task(TaskKind::WaitAny, &[])]).unwrap_err();
+    let fault = simulation.supply(0, vec![task(TaskKind::WaitAny, &[])]).unwrap_err();
     assert!(fault.to_string().contains("any of no operations"), "{fault}");
 }

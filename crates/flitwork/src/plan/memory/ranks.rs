@@ -6,10 +6,10 @@ use crate::spec::{HostSpec, SimulationSpec, WorkloadSpec};
 use crate::topology::Fabric;
 use flitwork_steps::{Collective, World};
 
-/// A rank of an all-to-all [bytes].
+/// A rank of an all-to-all \[bytes].
 const RANK_BYTES: u64 = 3_000;
 
-/// A send in its queue and a receive that is posted, with what waits for them [bytes].
+/// A send in its queue and a receive that is posted, with what waits for them \[bytes].
 pub(super) const MESSAGE_BYTES: u64 = 140;
 
 /// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where it matters when each was posted

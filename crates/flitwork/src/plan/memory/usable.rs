@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is taken for the memory of a machine that does not tell [bytes].
+/// What is taken for the memory of a machine that does not tell \[bytes].
 const UNKNOWN_MACHINE: u64 = 8_000_000_000;
 /// Many plans ask; limits change rarely.
 const FRESH: Duration = Duration::from_secs(1);
@@ -12,7 +12,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Memory, and what limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usable {
-    /// Three quarters of what may be used [bytes].
+    /// Three quarters of what may be used \[bytes].
     pub bytes: u64,
     /// What says so, in words.
     pub of: &'static str,
@@ -89,7 +89,7 @@ fn ulimit(text: Text, name: &str, taken: &str) -> Option<u64> {
     Some(limit.saturating_sub(value("/proc/self/status", taken).unwrap_or(0).saturating_mul(1024)))
 }
 
-/// What SLURM gives a job on this machine: memory of the node, or of each of its CPUs [MiB]; 0 is all of it.
+/// What SLURM gives a job on this machine: memory of the node, or of each of its CPUs \[MiB]; 0 is all of it.
 fn slurm(variable: Text) -> Option<u64> {
     let number = |name: &str| variable(name)?.trim().parse::<u64>().ok().filter(|number| *number > 0);
     let of_cpus = || Some(number("SLURM_MEM_PER_CPU")?.saturating_mul(number("SLURM_CPUS_ON_NODE")?));

@@ -54,7 +54,7 @@ pub(in crate::plan) fn chosen(
 }
 
 /// The length of a block, or of the vector, of a resolved collective, of all its repeats together; `None` where each block has its own
-/// [flits].
+/// \[flits].
 pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> Option<f64> {
     match *spec {
         WorkloadSpec::Collective { ref sizes, .. } if !sizes.is_empty() => None,

@@ -22,7 +22,7 @@ trait Memory {
     /// Takes note that `candidate` was served.
     fn serve(&mut self, arbiter: usize, candidate: u16);
 
-    /// Memory that it takes [bytes].
+    /// Memory that it takes \[bytes].
     fn bytes(arbiters: usize, members: usize) -> usize;
 }
 
@@ -71,7 +71,7 @@ macro_rules! arbiters {
                 }
             }
 
-            /// Memory that so many arbiters over so many candidates take [bytes].
+            /// Memory that so many arbiters over so many candidates take \[bytes].
             pub(crate) fn bytes(self, arbiters: usize, members: usize) -> usize {
                 match self {
                     $(ArbiterKind::$Kind => <$Memory as Memory>::bytes(arbiters, members),)*

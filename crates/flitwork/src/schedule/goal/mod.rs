@@ -44,7 +44,7 @@ pub struct GoalOp {
     pub peer: u32,
     /// Tag of the message, or [`ANY`]; 0 of a calc.
     pub tag: u32,
-    /// Length of the message [bytes], or of the calc [ns].
+    /// Length of the message \[bytes], or of the calc \[ns].
     pub size: u64,
 }
 

@@ -14,7 +14,7 @@ impl Goal {
     /// # Errors
     /// [`Error::Config`] if `units` does not say what flits and cycles are, or for ranks that ask what to do.
     pub fn of_schedule(schedule: &Schedule, units: &Units, queue: SendQueue) -> Result<Goal> {
-        if schedule.is_asked() {
+        if schedule.is_driven() {
             return Err(Error::config(
                 "workload",
                 "ranks that ask",

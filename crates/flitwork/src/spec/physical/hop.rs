@@ -15,7 +15,7 @@ use crate::spec::units::{Rounded, Rounding};
 use crate::units::{Exact, Units, multiplied, shown};
 use serde_json::{Value, json};
 
-/// The parts of a hop in their order, the wire last; with the delays that nothing was said of [cycles].
+/// The parts of a hop in their order, the wire last; with the delays that nothing was said of \[cycles].
 const PARTS: [(&str, &str, u32); 5] = [
     ("router", "routing_delay", 0),
     ("router", "vc_alloc_delay", 0),

@@ -13,7 +13,7 @@ const MOST_ROUTERS: u32 = 4096;
 const MOST_TERMINALS: u32 = 64;
 /// Height of a large tree, in widths of its bottom row.
 const HEIGHT: f64 = 0.45;
-/// Distance of terminals from their routers [routers].
+/// Distance of terminals from their routers \[routers].
 const BELOW: f64 = 0.6;
 
 /// `None` where it is too large.

@@ -1,26 +1,27 @@
-//! Ranks that are told what to do while they run: what they can be told, and what whoever tells them can see.
+//! Ranks that a program drives: they request their next operations while they run. What they can be supplied with, and what the program
+//! can see.
 //!
 //! Beyond the operations of a schedule there are those whose outcome decides what comes next: wait for any of several operations,
-//! probe for a message, poll. Messages belong to *contexts*, as those of MPI to communicators: a receive takes messages of its own
-//! only, also where it leaves the tag open.
+//! probe for a message, poll. Messages belong to *contexts*, as those of MPI to communicators: a receive takes messages of its
+//! context only, also where it leaves the tag open.
 
 use super::matching::Posted;
 use super::ranks::{Block, Hosts};
+use super::source::Source;
 use crate::schedule::{OpId, OpKind, Operation, Via};
-use std::cmp::Reverse;
 
-/// What a rank is told to do.
+/// An operation that a program supplies to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// What it does.
     pub kind: TaskKind,
-    /// Of a send or a receive: what there is to its message beside rank and tag.
+    /// Of a send or a receive: context, mode and network of its message.
     pub envelope: Envelope,
     /// Operations of the rank that must be complete before (of [`TaskKind::WaitAny`]: of which one must).
     pub after: Vec<OpId>,
 }
 
-/// What there is to a message beside its ranks and its tag; of those of schedules the network alone.
+/// Context, mode and network of a message. Messages of schedules differ in the network alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Envelope {
     /// The group of messages that it belongs to.
@@ -47,7 +48,7 @@ pub enum TaskKind {
     },
     /// Block the program until an operation of the rank completes or a message comes that no receive takes, at most so long ([`u64::MAX`]: for ever).
     Poll {
-        /// Longest duration [cycles].
+        /// Longest duration \[cycles].
         cycles: u64,
     },
 }
@@ -74,7 +75,7 @@ pub struct Completion {
 }
 
 impl Hosts {
-    /// The program of a rank passes what it was told to do, or is blocked by it.
+    /// The program of a rank passes what it was supplied with, or is blocked by it.
     pub(super) fn start_task(&mut self, r: u32, Task { kind, envelope, after }: Task, now: u64) {
         let rank = &mut self.ranks[r as usize];
         let op = rank.pass_task(Task { kind, envelope, after }, now);
@@ -89,36 +90,58 @@ impl Hosts {
             TaskKind::Poll { cycles } => {
                 rank.block = Block::Polls(op);
                 if cycles < u64::MAX {
-                    self.computing.push(Reverse((now.saturating_add(cycles), r, op)));
+                    self.due.ends(now.saturating_add(cycles), r, op);
                 }
             }
         }
     }
 
+    /// Whether a rank requests its next operations.
+    pub fn requests(&self, rank: u32) -> bool {
+        self.ranks[rank as usize].requests
+    }
+
+    /// Supplies a rank with its next operations. Wakes nobody: call [`Hosts::advance`] for its terminal.
+    pub fn supply(&mut self, rank: u32, tasks: impl IntoIterator<Item: Into<Task>>) {
+        let rank = &mut self.ranks[rank as usize];
+        if let Source::Driven { supplied, .. } = &mut rank.source {
+            supplied.extend(tasks.into_iter().map(Into::into));
+            rank.requests = false;
+        }
+    }
+
+    /// The program of a rank is at its end.
+    pub fn end(&mut self, rank: u32) {
+        let rank = &mut self.ranks[rank as usize];
+        if let Source::Driven { ended, .. } = &mut rank.source {
+            *ended = true;
+            rank.requests = false;
+        }
+    }
+
     /// From now on what completes is noted, for [`Hosts::take_completions`].
     pub fn note_completions(&mut self) {
-        self.completions.get_or_insert_default();
+        self.due.noted.get_or_insert_default();
     }
 
     /// What has completed since the last call, in that order.
     pub fn take_completions(&mut self) -> Vec<Completion> {
-        self.completions.as_mut().map(std::mem::take).unwrap_or_default()
+        self.due.noted.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The message that a receive of `rank` would take if it were posted now: who sent it, and by which operation.
     pub fn probe(&self, rank: u32, from: u32, tag: u32, context: u32) -> Option<(u32, OpId)> {
         let receive = Posted { from, tag, context, op: 0, flits: 0 };
-        let letter = &self.letters[self.ranks[rank as usize].mail.find(&receive, &self.letters)?];
-        Some((letter.from, letter.op))
+        let message = &self.in_flight[self.ranks[rank as usize].mail.find(&receive, &self.in_flight)?];
+        Some((message.from, message.op))
     }
 
     /// Takes back a receive that has no message, which is complete then; whether it could be.
     pub fn cancel(&mut self, rank: u32, op: OpId, now: u64) -> bool {
-        let rank = &mut self.ranks[rank as usize];
-        let found = rank.mail.withdraw(op);
+        let found = self.ranks[rank as usize].mail.withdraw(op);
         if found {
-            self.unmatched -= 1;
-            rank.complete(op, now);
+            self.counts.unmatched -= 1;
+            self.finish(rank, op, now);
         }
         found
     }

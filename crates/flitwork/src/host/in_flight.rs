@@ -1,13 +1,13 @@
-//! Messages that have been taken and not been received, by numbers that are used again.
+//! Messages in flight: they have been taken and not been received. They have numbers that are used again.
 
-use super::asked::Envelope;
+use super::requests::Envelope;
 use crate::schedule::OpId;
 use std::ops::{Index, IndexMut};
 
-/// A message under way: a cache line.
+/// A message in flight: a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Letter {
+pub(super) struct InFlight {
     /// Sending and receiving rank.
     pub from: u32,
     pub to: u32,
@@ -24,23 +24,23 @@ pub(super) struct Letter {
     pub arrived: u64,
 }
 
-/// Messages of a rank that were taken and that no receive has taken, in the order in which they left: their numbers, and to whom they go,
-/// in lists of their own. Where there are many of them, most are looked at and passed by.
+/// Messages of a rank in flight, in the order in which they left: their numbers, and to whom they go, in a list each. Where there are
+/// many of them, most are looked at and passed by.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct SentInOrder {
     ids: Vec<u32>,
     to: Vec<u32>,
     /// Those of them that have arrived.
     arrived: u32,
 }
 
-impl Default for Sent {
+impl Default for SentInOrder {
     fn default() -> Self {
-        Sent { ids: Vec::with_capacity(16), to: Vec::with_capacity(16), arrived: 0 }
+        SentInOrder { ids: Vec::with_capacity(16), to: Vec::with_capacity(16), arrived: 0 }
     }
 }
 
-impl Sent {
+impl SentInOrder {
     /// A message leaves for a rank.
     pub fn push(&mut self, id: u32, to: u32) {
         self.ids.push(id);
@@ -63,7 +63,7 @@ impl Sent {
         Some((at, self.ids[at]))
     }
 
-    /// The message at a place has arrived, and is not under way any more.
+    /// The message at a place has arrived, and is not in flight any more.
     pub fn remove(&mut self, at: usize) {
         self.ids.remove(at);
         self.to.remove(at);
@@ -81,26 +81,26 @@ fn first_of(list: &[u32], wanted: u32) -> Option<usize> {
 }
 
 #[derive(Debug)]
-pub(super) struct UnderWay {
-    letters: Vec<Letter>,
+pub(super) struct InFlightTable {
+    messages: Vec<InFlight>,
     free: Vec<u32>,
 }
 
-impl UnderWay {
+impl InFlightTable {
     /// Room for so many messages before anything is allocated.
     pub fn with_room(messages: usize) -> Self {
-        UnderWay { letters: Vec::with_capacity(messages), free: Vec::with_capacity(messages) }
+        InFlightTable { messages: Vec::with_capacity(messages), free: Vec::with_capacity(messages) }
     }
 
-    pub fn insert(&mut self, letter: Letter) -> u32 {
+    pub fn insert(&mut self, message: InFlight) -> u32 {
         match self.free.pop() {
             Some(id) => {
-                self.letters[id as usize] = letter;
+                self.messages[id as usize] = message;
                 id
             }
             None => {
-                self.letters.push(letter);
-                self.letters.len() as u32 - 1
+                self.messages.push(message);
+                self.messages.len() as u32 - 1
             }
         }
     }
@@ -110,23 +110,23 @@ impl UnderWay {
     }
 }
 
-impl Index<u32> for UnderWay {
-    type Output = Letter;
+impl Index<u32> for InFlightTable {
+    type Output = InFlight;
 
-    fn index(&self, id: u32) -> &Letter {
-        &self.letters[id as usize]
+    fn index(&self, id: u32) -> &InFlight {
+        &self.messages[id as usize]
     }
 }
 
-impl IndexMut<u32> for UnderWay {
-    fn index_mut(&mut self, id: u32) -> &mut Letter {
-        &mut self.letters[id as usize]
+impl IndexMut<u32> for InFlightTable {
+    fn index_mut(&mut self, id: u32) -> &mut InFlight {
+        &mut self.messages[id as usize]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Sent, first_of};
+    use super::{SentInOrder, first_of};
 
     #[test]
     fn the_first_is_found_wherever_it_stands() {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn messages_to_a_rank_are_found_in_the_order_in_which_they_left() {
-        let mut sent = Sent::default();
+        let mut sent = SentInOrder::default();
         [(7, 1), (3, 2), (9, 1)].into_iter().for_each(|(id, to)| sent.push(id, to));
         assert_eq!([sent.next_to(1, 0), sent.next_to(1, 1), sent.next_to(1, 3)], [Some((0, 7)), Some((2, 9)), None]);
         assert!(!sent.has_arrived());

@@ -5,19 +5,19 @@ use super::job::Job;
 use crate::plan::Plan;
 use crate::schedule::Rate;
 
-/// Where reading takes time.
+/// The ports that wait, where reading takes time.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct MemoryWait {
     rate: Rate,
     /// When each port that waits goes on.
     due: Calendar,
 }
 
-impl Reading {
+impl MemoryWait {
     /// Of a plan; `None` where memory takes no time.
     pub fn of(plan: &Plan) -> Option<Self> {
         let ports = plan.params.terminals * plan.params.nic_ports;
-        plan.read_rate.map(|rate| Reading { rate, due: Calendar::new(ports) })
+        plan.read_rate.map(|rate| MemoryWait { rate, due: Calendar::new(ports) })
     }
 
     /// Whether a port has to wait for the next packet of a message; `after`: the message without it. Then it wakes in time.

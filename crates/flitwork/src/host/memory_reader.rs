@@ -9,7 +9,7 @@ use crate::timers::Timers;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
-struct Reader {
+struct MemoryReader {
     /// When it is free, in parts of a cycle.
     free: u128,
     /// The cycle in which it is looked at next for that.
@@ -20,17 +20,17 @@ struct Reader {
 
 /// The readers of all terminals.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct MemoryReaders {
     rate: Rate,
-    /// Longest packet [flits].
+    /// Longest packet \[flits].
     packet_flits: u64,
     now: u64,
-    readers: Vec<Reader>,
+    readers: Vec<MemoryReader>,
     /// Terminals to look at.
     due: Timers,
 }
 
-impl Reading {
+impl MemoryReaders {
     /// Whether nothing is read and nothing waits to be sent.
     pub fn is_idle(&self) -> bool {
         self.readers.iter().all(|reader| reader.queue.is_empty())
@@ -47,7 +47,7 @@ impl Reading {
         (*joined <= self.now).then_some((*joined, message))
     }
 
-    /// Takes it.
+    /// Takes the next message of a terminal, if ports may take it.
     pub fn take(&mut self, terminal: u32) -> Option<Message> {
         self.front(terminal)?;
         self.readers[terminal as usize].queue.pop_front().map(|(_, message)| message)
@@ -88,60 +88,29 @@ impl Reading {
 impl Hosts {
     /// From now on messages are read at a rate before ports take them, in packets of at most so many flits.
     pub fn read_from_memory(&mut self, rate: Rate, packet_flits: u32) {
-        let readers = (0..self.terminals()).map(|_| Reader::default()).collect();
+        let readers = (0..self.places.terminals()).map(|_| MemoryReader::default()).collect();
         let packet_flits = u64::from(packet_flits);
-        self.reading = Some(Box::new(Reading { rate, packet_flits, now: 0, readers, due: Timers::default() }));
+        self.outlets.network.memory =
+            Some(Box::new(MemoryReaders { rate, packet_flits, now: 0, readers, due: Timers::default() }));
     }
 
-    /// Step 2b: the readers of a terminal take what they can in cycle `now`.
+    /// Step 2b: the reader of a terminal takes what it can in cycle `now`.
     pub(super) fn read_at(&mut self, terminal: u32, now: u64) {
-        while self.has_next(terminal) {
-            if !self.reading.as_mut().is_some_and(|reading| reading.is_free(terminal, now)) {
+        while self.outlets.network.memory.is_some() && self.has_next(terminal) {
+            if !self.outlets.network.memory.as_mut().is_some_and(|memory| memory.is_free(terminal, now)) {
                 return;
             }
             let Some(message) = self.take_from_ranks(terminal) else { return };
-            if let Some(reading) = &mut self.reading {
-                reading.read(terminal, message, now);
+            if let Some(memory) = &mut self.outlets.network.memory {
+                memory.read(terminal, message, now);
             }
         }
     }
 
     /// Notes the cycle, for what may be taken in it.
     pub(super) fn read_until(&mut self, now: u64) {
-        if let Some(reading) = &mut self.reading {
-            reading.now = now;
+        if let Some(memory) = &mut self.outlets.network.memory {
+            memory.now = now;
         }
-    }
-
-    /// Whether a terminal has a message that may start.
-    fn has_next(&self, terminal: u32) -> bool {
-        self.next_part(terminal).is_some() || self.next_rank(terminal).is_some()
-    }
-
-    /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it depends on was
-    /// complete. `None` if there is none that may start.
-    pub fn next_ready(&self, terminal: u32) -> Option<u64> {
-        if let Some(reading) = &self.reading {
-            return reading.front(terminal).map(|(joined, _)| joined);
-        }
-        if let Some((joined, _)) = self.next_part(terminal) {
-            return Some(joined);
-        }
-        let (_, rank) = self.next_rank(terminal)?;
-        let rank = &self.ranks[rank as usize];
-        rank.queue.next().map(|message| message.ready_since)
-    }
-
-    /// The ranks that the next message of a terminal goes from and to.
-    pub fn next_pair(&self, terminal: u32) -> Option<(u32, u32)> {
-        if let Some(reading) = &self.reading {
-            return reading.front(terminal).map(|(_, message)| message.pair);
-        }
-        if let Some((_, pair)) = self.next_part(terminal) {
-            return Some(pair);
-        }
-        let (_, r) = self.next_rank(terminal)?;
-        let rank = &self.ranks[r as usize];
-        rank.queue.next().map(|message| (r, message.to))
     }
 }

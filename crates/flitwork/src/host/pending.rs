@@ -1,8 +1,9 @@
-//! What does not go by program order: receives and tasks that wait for operations, CPUs that are busy, and who wants to know of a start.
+//! Pending operations, which do not start in program order: receives and tasks that wait for other operations or for a busy CPU. And
+//! operations that are complete when another one starts.
 //!
 //! The program of a rank passes them without stopping. In each cycle, and before the program goes on, what may start does: the first in
 //! program order first, a task by joining the line of its CPU; then CPUs that are free take the first of their lines, the lowest CPU
-//! first; and again from the beginning, as each start may let others start. A rank that has nothing of all this has no [`Held`].
+//! first; and again from the beginning, as each start may let others start. A rank without pending operations has no [`PendingOperations`].
 
 use super::matching::Posted;
 use super::ranks::Hosts;
@@ -17,9 +18,9 @@ struct Cpu {
     line: BinaryHeap<Reverse<(u64, OpId, u64)>>,
 }
 
-/// What a program passed that starts by and by.
+/// What is pending.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Holds {
+pub(super) enum PendingKind {
     /// A receive.
     Receive(Posted),
     /// A task: its duration and its CPU.
@@ -28,12 +29,12 @@ pub(super) enum Holds {
 
 /// Operations of a rank that its program has passed and that have not started.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct PendingOperations {
     /// Receives and tasks that wait for operations or have not been looked at since.
-    waiting: HashMap<OpId, Holds>,
-    /// Those of them that wait no longer.
+    waiting: HashMap<OpId, PendingKind>,
+    /// Entries of `waiting` that wait no longer.
     ready: BinaryHeap<Reverse<OpId>>,
-    /// Tasks in front of a CPU, and those on one, with the CPU.
+    /// Tasks in front of a CPU, and tasks on a CPU, with its number.
     in_line: HashSet<OpId>,
     running: HashMap<OpId, u8>,
     cpus: BTreeMap<u8, Cpu>,
@@ -41,7 +42,7 @@ pub(super) struct Held {
     watched: HashSet<OpId>,
 }
 
-impl Held {
+impl PendingOperations {
     /// An operation waits no longer; whether it is one of these.
     pub fn release(&mut self, op: OpId) -> bool {
         let here = self.waiting.contains_key(&op);
@@ -57,17 +58,17 @@ impl Held {
         cpu.map(|cpu| cpu.busy = false).is_some()
     }
 
-    /// Whether somebody wants to know that this operation starts.
+    /// Whether another operation is complete when this one starts.
     pub fn starts(&mut self, op: OpId) -> bool {
         !self.watched.is_empty() && self.watched.remove(&op)
     }
 
     /// Whether a receive or a task has not started.
-    fn is_held(&self, op: OpId) -> bool {
+    fn is_pending(&self, op: OpId) -> bool {
         self.waiting.contains_key(&op) || self.in_line.contains(&op)
     }
 
-    /// The task that a free CPU takes next: CPU, operation, duration.
+    /// The task that a free CPU takes next: operation, duration.
     fn take_task(&mut self) -> Option<(OpId, u64)> {
         let (&number, cpu) = self.cpus.iter_mut().find(|(_, cpu)| !cpu.busy && !cpu.line.is_empty())?;
         let Reverse((_, op, time)) = cpu.line.pop()?;
@@ -84,14 +85,14 @@ impl Held {
 }
 
 impl Hosts {
-    /// A program passes a receive or a task that starts by and by.
-    pub(super) fn hold(&mut self, r: u32, op: OpId, what: Holds, waits: bool) {
-        let held = self.ranks[r as usize].held.get_or_insert_default();
-        held.waiting.insert(op, what);
+    /// A program passes a receive or a task that is pending.
+    pub(super) fn add_pending(&mut self, r: u32, op: OpId, what: PendingKind, waits: bool) {
+        let pending = self.ranks[r as usize].pending.get_or_insert_default();
+        pending.waiting.insert(op, what);
         if !waits {
-            held.ready.push(Reverse(op));
+            pending.ready.push(Reverse(op));
         }
-        self.unfinished += 1;
+        self.counts.unfinished += 1;
     }
 
     /// A program passes an operation that is complete when the one in front of it starts. A send has not started yet: no NIC takes it
@@ -100,44 +101,44 @@ impl Hosts {
         let rank = &mut self.ranks[r as usize];
         let before = op.wrapping_sub(1);
         let is_send = rank.last_send == Some(before);
-        let held = rank.held.get_or_insert_default();
-        if is_send || held.is_held(before) {
-            held.watched.insert(before);
+        let pending = rank.pending.get_or_insert_default();
+        if is_send || pending.is_pending(before) {
+            pending.watched.insert(before);
         } else {
-            rank.complete(op, now);
+            self.finish(r, op, now);
         }
     }
 
-    /// What a rank holds starts as far as it can.
-    pub(super) fn start_held(&mut self, r: u32, now: u64) {
+    /// Pending operations of a rank start as far as they can.
+    pub(super) fn start_pending(&mut self, r: u32, now: u64) {
         loop {
             let rank = &mut self.ranks[r as usize];
-            let Some(held) = &mut rank.held else { return };
-            if let Some(Reverse(op)) = held.ready.pop() {
-                match held.waiting.remove(&op) {
-                    Some(Holds::Receive(receive)) => {
-                        self.unfinished -= 1;
-                        self.tell_start(r, op, now);
+            let Some(pending) = &mut rank.pending else { return };
+            if let Some(Reverse(op)) = pending.ready.pop() {
+                match pending.waiting.remove(&op) {
+                    Some(PendingKind::Receive(receive)) => {
+                        self.counts.unfinished -= 1;
+                        self.note_started(r, op, now);
                         self.post(r, receive, now);
                     }
-                    Some(Holds::Task(time, cpu)) => {
-                        held.in_line.insert(op);
-                        held.cpus.entry(cpu).or_default().line.push(Reverse((now, op, time)));
+                    Some(PendingKind::Task(time, cpu)) => {
+                        pending.in_line.insert(op);
+                        pending.cpus.entry(cpu).or_default().line.push(Reverse((now, op, time)));
                     }
                     None => {}
                 }
-            } else if let Some((op, time)) = held.take_task() {
-                self.tell_start(r, op, now);
+            } else if let Some((op, time)) = pending.take_task() {
+                self.note_started(r, op, now);
                 if time == 0 {
                     let rank = &mut self.ranks[r as usize];
-                    if let Some(held) = &mut rank.held {
-                        held.end_task(op);
+                    if let Some(pending) = &mut rank.pending {
+                        pending.end_task(op);
                     }
-                    rank.complete(op, now);
-                    self.unfinished -= 1;
+                    self.finish(r, op, now);
+                    self.counts.unfinished -= 1;
                 } else {
                     let end = self.work_end(r, now, time);
-                    self.computing.push(Reverse((end, r, op)));
+                    self.due.ends(end, r, op);
                 }
             } else {
                 return;
@@ -146,13 +147,13 @@ impl Hosts {
     }
 
     /// An operation starts: the one behind it, if it waits for that, is complete.
-    fn tell_start(&mut self, r: u32, op: OpId, now: u64) {
+    fn note_started(&mut self, r: u32, op: OpId, now: u64) {
         let rank = &mut self.ranks[r as usize];
         if let Some(log) = &mut rank.log {
             log.begin(op, now);
         }
-        if rank.held.as_mut().is_some_and(|held| held.starts(op)) {
-            rank.complete(op + 1, now);
+        if rank.pending.as_mut().is_some_and(|pending| pending.starts(op)) {
+            self.finish(r, op + 1, now);
         }
     }
 }

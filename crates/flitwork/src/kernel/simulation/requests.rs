@@ -1,4 +1,4 @@
-//! Ranks that ask what to do next, and whoever answers them.
+//! Ranks that a program drives: their requests for operations, and how the program answers them.
 
 use super::Simulation;
 use crate::error::{Error, Result};
@@ -6,40 +6,41 @@ use crate::host::{Completion, Task, TaskKind};
 use crate::schedule::{ANY, OpId, OpKind, Operation};
 
 impl Simulation {
-    /// Ranks that ask what to do next, in the order in which they began to.
-    pub fn asking(&self) -> impl Iterator<Item = u32> {
-        self.asking.iter().copied().filter(|&rank| self.hosts.as_ref().is_some_and(|hosts| hosts.asks(rank)))
+    /// Ranks that request their next operations, in the order in which they began to.
+    pub fn requests(&self) -> impl Iterator<Item = u32> {
+        self.requests.iter().copied().filter(|&rank| self.hosts.as_ref().is_some_and(|hosts| hosts.requests(rank)))
     }
 
-    /// Answers a rank that asks: what it does next, from this cycle on. Operations of a rank are numbered from 0 in the order in
-    /// which they are given; an operation may wait for earlier ones. With nothing the rank is at its end.
+    /// Supplies a rank that requests operations with what it does next, from this cycle on. Operations of a rank are numbered from 0 in
+    /// the order in which they are supplied; an operation may wait for earlier ones. Without any operation the rank is at its end.
     ///
     /// # Errors
-    /// [`Error::Schedule`] where the rank does not ask, and where an operation makes no sense; nothing is given then.
-    pub fn give(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
-        self.tell(rank, operations.into_iter().map(Task::from).collect())
+    /// [`Error::Schedule`] where the rank requests nothing, and where an operation makes no sense; nothing is supplied then.
+    pub fn supply_operations(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
+        self.supply(rank, operations.into_iter().map(Task::from).collect())
     }
 
-    /// [`Simulation::give`] of all that a rank that asks can be told.
+    /// Supplies a rank that requests operations with tasks: operations as of a schedule, and those that only a driven rank has. Like
+    /// [`Simulation::supply_operations`] otherwise.
     ///
     /// # Errors
-    /// As there.
-    pub fn tell(&mut self, rank: u32, tasks: Vec<Task>) -> Result<()> {
+    /// [`Error::Schedule`] where the rank requests nothing, and where a task makes no sense; nothing is supplied then.
+    pub fn supply(&mut self, rank: u32, tasks: Vec<Task>) -> Result<()> {
         let fault = |fault: String| Err(Error::Schedule { name: self.limits.schedule.clone(), fault });
-        let Some(hosts) = self.hosts.as_mut().filter(|hosts| rank < hosts.ranks() && hosts.asks(rank)) else {
+        let Some(hosts) = self.hosts.as_mut().filter(|hosts| rank < hosts.ranks() && hosts.requests(rank)) else {
             return fault(format!("rank {rank} does not ask what to do next"));
         };
-        let (ranks, before) = (self.given.len() as u32, self.given[rank as usize]);
+        let (ranks, before) = (self.supplied.len() as u32, self.supplied[rank as usize]);
         for (op, task) in (before..).zip(&tasks) {
             if let Some(what) = wrong(task, op, ranks, (hosts.has_bus(), hosts.has_barrier_tree())) {
                 return fault(format!("rank {rank} operation {op} {what}"));
             }
         }
-        self.given[rank as usize] += tasks.len() as u32;
+        self.supplied[rank as usize] += tasks.len() as u32;
         if tasks.is_empty() {
             hosts.end(rank);
         } else {
-            hosts.give(rank, tasks);
+            hosts.supply(rank, tasks);
         }
         self.networks[0].nics.wake(hosts.terminal_of(rank));
         Ok(())

@@ -1,4 +1,4 @@
-//! What rank programs are told, as plain tuples: this is called millions of times.
+//! Operations that programs supply to ranks, as plain tuples: this is called millions of times.
 
 use crate::errors;
 use flitwork::host::{Completion, Envelope, Task, TaskKind};
@@ -7,9 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A rank, and what it does next.
-pub type Answer = (u32, Vec<Told>);
+pub type Answer = (u32, Vec<Supplied>);
 /// Kind ([`SEND`] and so on), other rank, bytes or cycles, tag, context, operations that it waits for. No other rank, or tag: any.
-pub type Told = (u8, Option<u32>, u64, Option<u32>, u32, Vec<u32>);
+pub type Supplied = (u8, Option<u32>, u64, Option<u32>, u32, Vec<u32>);
 /// Rank, operation, cycle; of a receive the rank that sent its message, and the send operation.
 pub type Completed = (u32, u32, u64, Option<u32>, u32);
 
@@ -22,13 +22,13 @@ const PROBE: u8 = 5;
 const POLL: u8 = 6;
 const SEND_SYNCHRONOUSLY: u8 = 7;
 
-/// Tells a rank that asks what it does next.
-pub fn tell(simulation: &mut flitwork::Simulation, (rank, told): Answer, units: &Units) -> PyResult<()> {
-    let tasks = told.into_iter().map(|one| task(one, units)).collect::<PyResult<Vec<_>>>()?;
-    simulation.tell(rank, tasks).map_err(|error| Python::attach(|py| errors::to_python(py, &error)))
+/// Supplies a rank that requests operations.
+pub fn supply(simulation: &mut flitwork::Simulation, (rank, supplied): Answer, units: &Units) -> PyResult<()> {
+    let tasks = supplied.into_iter().map(|operation| task(operation, units)).collect::<PyResult<Vec<_>>>()?;
+    simulation.supply(rank, tasks).map_err(|error| Python::attach(|py| errors::to_python(py, &error)))
 }
 
-fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyResult<Task> {
+fn task((kind, other, amount, tag, context, after): Supplied, units: &Units) -> PyResult<Task> {
     let from = other.unwrap_or(ANY);
     let of_any = tag.unwrap_or(ANY);
     let synchronous = kind == SEND_SYNCHRONOUSLY;
@@ -37,7 +37,7 @@ fn task((kind, other, amount, tag, context, after): Told, units: &Units) -> PyRe
             let size = units.flits(amount).ok_or_else(no_flit_bytes)?;
             TaskKind::Operation(OpKind::Send { to: from, size, tag: of_any })
         }
-        // Whoever tells ranks knows how long a message is, to the byte.
+        // The program knows how long a message is, to the byte.
         RECEIVE => TaskKind::Operation(OpKind::Receive { from, size: u64::MAX, tag: of_any }),
         COMPUTE => TaskKind::Operation(OpKind::Compute { time: amount }),
         WAIT => TaskKind::Operation(OpKind::Wait),
