@@ -29,7 +29,7 @@ def test_the_tests_that_rows_name_exist() -> None:
 
 
 def test_a_change_chooses_its_tests() -> None:
-    chosen = check.choose(["crates/flitwork/src/host/queue.rs", "python/flitwork/curve.py", "docs/model.md"])
+    chosen = check.choose(["crates/flitwork/src/host/queue.rs", "python/flitwork/questions/curve.py", "docs/model.md"])
     assert {"host::", "kernel::simulation::"} <= chosen.modules
     assert {"architecture", "bus", "workloads"} <= chosen.crate_tests
     assert {"tests/python/test_curve.py", "tests/docs/test_extend_pages.py"} <= chosen.pytest
