@@ -3,7 +3,7 @@
 /// The credits of one VC, as of whole packets: `all` of them, the last of which comes back in cycle `complete`, and each other one a cycle
 /// before the next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Credits {
+pub(crate) struct Credits {
     pub all: u16,
     pub complete: u64,
 }

@@ -1,11 +1,8 @@
 //! The start of a cycle of the packet kernel, and what it counts of packets that are on their way.
 
-use super::super::Kernel;
-use super::super::env::Env;
-use super::super::mask::VcMask;
-use super::super::state::Router;
 use super::credits::complete_from;
 use super::due::{Look, Returning};
+use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
 
@@ -13,7 +10,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Delivers everything that is due now. Releases come first: they are the end of the cycle before.
-    pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
+    pub(crate) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         let due = self.env.streams.take_due(now);
         for &vc in &due.releases {
@@ -96,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// The same at all ejection ports.
-    pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
+    pub(crate) fn count_all_ejected(&mut self, before: u64) {
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
                 let router = &self.routers[me];
@@ -107,17 +104,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
-    pub(in super::super) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
+    pub(crate) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
         u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
     }
 
     /// The same in the whole network.
-    pub(in super::super) fn all_unsent_flits(&self, before: u64) -> u64 {
+    pub(crate) fn all_unsent_flits(&self, before: u64) -> u64 {
         self.env.streams.streams.iter().map(|stream| stream.until.saturating_sub(before)).sum()
     }
 
     /// The next cycle in which something is due.
-    pub(in super::super) fn next_due(&self, now: u64) -> Option<u64> {
+    pub(crate) fn next_due(&self, now: u64) -> Option<u64> {
         if self.env.active.iter().any(|&word| word != 0) || self.injection.is_active() {
             return Some(now + 1);
         }

@@ -4,7 +4,7 @@ use crate::transit::Due;
 
 /// Credits that begin to come back, one a cycle.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Returning {
+pub(crate) struct Returning {
     /// Output VC of a router, or VC of an injection port.
     pub vc: u32,
     pub flits: u16,
@@ -12,14 +12,14 @@ pub(in super::super) struct Returning {
 
 /// Output ports of a router, one bit each, whose packets wait for no more than enough credits.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Look {
+pub(crate) struct Look {
     pub router: u32,
     pub ports: u64,
 }
 
 /// All that is due in one cycle.
 #[derive(Debug, Default)]
-pub(in super::super) struct DuePackets {
+pub(crate) struct DuePackets {
     /// Input VCs whose packet sent its last flit in the cycle before.
     pub releases: Vec<u32>,
     /// First credits at output VCs, and at VCs of injection ports (`port * vcs + vc`).

@@ -1,8 +1,8 @@
 //! Injection of whole packets: a port sends a head, and is looked at again when the last flit leaves.
 
-use super::super::env::Env;
-use super::super::inject::Injection;
 use super::credits::{Credits, complete_from};
+use crate::kernel::flit::Env;
+use crate::kernel::flit::ports::Injection;
 use crate::kernel::network::Endpoints;
 use crate::transit::{FlitArrival, NONE};
 
@@ -22,7 +22,7 @@ impl Injection {
     }
 
     /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
-    pub(in super::super) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+    pub(crate) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let mut busy = false;
         for k in 0..env.p.nic_ports {
             let number = terminal * env.p.nic_ports + k;

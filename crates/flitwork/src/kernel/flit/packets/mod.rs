@@ -16,9 +16,9 @@
 mod credits;
 mod deliver;
 mod due;
+mod fcfs;
 mod inject;
-mod oldest;
 mod send;
 mod streams;
 
-pub(super) use streams::Streams;
+pub(crate) use streams::Streams;

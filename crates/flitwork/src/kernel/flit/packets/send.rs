@@ -1,11 +1,9 @@
 //! A packet is granted the switch: all that its flits do follows.
 
-use super::super::env::Env;
-use super::super::mask::VcMask;
-use super::super::slots::SlotSet;
-use super::super::state::{HEAD, Router};
 use super::due::Returning;
 use super::streams::Busy;
+use crate::kernel::flit::router::{HEAD, SlotSet};
+use crate::kernel::flit::{Env, Router, VcMask};
 use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
@@ -13,7 +11,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front packet of an input VC, whose head leaves now.
-    pub(in super::super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(crate) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
         let now = env.now;
         let vc = self.input(slot);
         let (port, output, packet, flits) = (vc.port as usize, vc.output as usize, vc.front, vc.left);
@@ -76,7 +74,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// An output VC has been released, or has more credits: whether a packet waits that may ask for it now. Credits of a VC that has an owner
     /// are of use when it is released, and who will wait for the port later looks at it anyway.
     #[inline(always)]
-    pub(in super::super) fn note_if_wanted(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
+    pub(super) fn note_if_wanted(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
         let chooses = env.rules.chooses_port;
         let wanted = if chooses {
             !self.waiting.is_empty()
@@ -91,7 +89,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The ports that packets wait for, that have changed, and that have a free VC: they are looked at now, and again in the next cycle
     /// where one of their packets loses. Where no VC is free, its release is a change.
-    pub(in super::super) fn ports_to_look_at(&mut self, me: usize, env: &mut Env) -> u64 {
+    pub(crate) fn ports_to_look_at(&mut self, me: usize, env: &mut Env) -> u64 {
         let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.wanted_ports;
         let mut left = look;
         while left != 0 {
@@ -114,7 +112,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Takes out of `ready` what cannot be granted now; what that is.
-    pub(in super::super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
+    pub(crate) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
         let (busy, all) = (env.streams.busy[me], self.ready);
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);
         if busy.rows == 0 {
@@ -135,7 +133,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Whether something that is ready was not granted, although nothing is in its way: it may be granted in the next cycle.
-    pub(in super::super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
+    pub(crate) fn may_send(&mut self, me: usize, env: &Env) -> bool {
         let (busy, mut from) = (env.streams.busy[me], 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {

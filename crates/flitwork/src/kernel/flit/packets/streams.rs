@@ -1,9 +1,9 @@
 //! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
 //! look at a router again.
 
-use super::super::env::Env;
 use super::credits::Credits;
 use super::due::{DuePackets, Look};
+use crate::kernel::flit::Env;
 use crate::plan::Plan;
 use crate::transit::{Due, Wheel};
 use crate::unchecked::at;
@@ -11,14 +11,14 @@ use std::cell::Cell;
 
 /// Paths through a switch that are in use, one bit for each row and each column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in super::super) struct Busy {
+pub(crate) struct Busy {
     pub rows: u64,
     pub cols: u64,
 }
 
 /// The flits of a packet that an output port sends, one in each of the cycles before `until`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// The cycle behind its last flit.
     pub until: u64,
     /// At an ejection port: the first cycle whose flit has not been counted at its terminal.
@@ -27,18 +27,18 @@ pub(super) struct Stream {
 
 /// See the module.
 #[derive(Debug)]
-pub(in super::super) struct Streams {
+pub(crate) struct Streams {
     pub due: Wheel<DuePackets>,
     /// What was due in an earlier cycle, emptied: its memory is used again.
     spare: Option<Box<DuePackets>>,
     /// Length of the longest packet so far.
     longest: u16,
     /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
-    pub(super) complete: Vec<u64>,
+    pub(crate) complete: Vec<u64>,
     /// By router.
     pub busy: Vec<Busy>,
     /// By output port, `[router][port]`.
-    pub(super) streams: Vec<Stream>,
+    pub(crate) streams: Vec<Stream>,
     /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::oldest`] allocates.
     pub wanted_by: Vec<u64>,
     /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
@@ -47,8 +47,8 @@ pub(in super::super) struct Streams {
     /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
     /// packet that waits; set while it is only looked at.
     pub again: bool,
-    pub(super) enough_at: Cell<u64>,
-    pub(super) input_speedup: usize,
+    pub(crate) enough_at: Cell<u64>,
+    pub(crate) input_speedup: usize,
 }
 
 impl Streams {
@@ -99,7 +99,7 @@ impl Streams {
 
     /// Returns what [`Streams::take_due`] took.
     #[inline(always)]
-    pub(super) fn put_back(&mut self, mut taken: Box<DuePackets>) {
+    pub(crate) fn put_back(&mut self, mut taken: Box<DuePackets>) {
         taken.clear();
         self.spare = Some(taken);
     }
@@ -154,7 +154,7 @@ impl Streams {
 
     /// The row of an input VC in the switch.
     #[inline(always)]
-    pub(super) fn row(&self, in_port: usize, vc: usize) -> usize {
+    pub(crate) fn row(&self, in_port: usize, vc: usize) -> usize {
         if self.input_speedup == 1 { in_port } else { in_port * self.input_speedup + vc % self.input_speedup }
     }
 }

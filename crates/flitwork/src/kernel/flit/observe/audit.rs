@@ -1,0 +1,181 @@
+//! Conservation, checked after every cycle where that [is asked for](is_asked_for): no flit and no credit is lost or made, and the masks
+//! say what the state says.
+
+use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, Memory, Pools, WAITING};
+use crate::kernel::flit::{Kernel, Router, VcMask};
+use crate::transit::NONE;
+use std::sync::LazyLock;
+
+/// Whether it is wanted in this process: where the variable `FLITWORK_AUDIT` is set. Then runs are slow.
+pub(crate) fn is_asked_for() -> bool {
+    static ASKED_FOR: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
+    *ASKED_FOR
+}
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
+{
+    /// Panics if a law of conservation is broken.
+    pub(crate) fn audit(&mut self) {
+        if !is_asked_for() {
+            return;
+        }
+        self.audit_credits();
+        self.audit_pools();
+        self.audit_news();
+        self.audit_flits_behind();
+        self.audit_dozing();
+        for (r, router) in self.routers.iter().enumerate() {
+            router.audit_masks(r, self.env.now);
+        }
+    }
+
+    /// Where routers tell each other about their queues: the places taken are those without a credit.
+    fn audit_news(&self) {
+        let places = self.env.p.port_places();
+        let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for port in (0..self.env.network_ports(r)).filter(|&port| router.port_at(port).far_end != NONE) {
+                let outputs = (0..self.env.p.vcs).map(|vc| router.memory.output_at(port, vc));
+                let credits = || outputs.clone().map(|output| u32::from(output.credits)).sum::<u32>();
+                let of_pool = |pools: &Pools| router.flits_behind_pool(r, port, pools, self.env.p.vcs);
+                let taken = self.env.pools.as_ref().map_or_else(|| places - credits(), |pools| of_pool(pools));
+                assert_eq!(news.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
+            }
+        }
+    }
+
+    /// Where packets compare ports: the flits behind a port are those without a credit.
+    fn audit_flits_behind(&self) {
+        let p = &self.env.p;
+        if !self.env.rules.decides || self.env.pools.is_some() {
+            return;
+        }
+        for (r, router) in self.routers.iter().enumerate() {
+            for port in (0..self.env.network_ports(r)).filter(|&port| router.port_at(port).far_end != NONE) {
+                let outputs = (0..p.vcs).map(|vc| router.memory.output_at(port, vc));
+                let taken: u32 = outputs.map(|output| p.buffer_flits - u32::from(output.credits)).sum();
+                let behind = router.flits_behind(r, port, &self.env);
+                assert_eq!(behind, taken, "router {r} port {port} cycle {}", self.env.now);
+            }
+        }
+    }
+
+    /// A packet that is not looked at would find nothing.
+    fn audit_dozing(&self) {
+        let Kernel { routers, env, .. } = self;
+        let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
+        for (r, router) in routers.iter().enumerate() {
+            for slot in (0..self.slots()).filter(|&slot| router.waiting.contains(slot)) {
+                let (vc, front) = (router.number(r, slot), router.input_at(slot).front);
+                if router.input_at(slot).flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
+                    continue;
+                }
+                for (port, set) in choices.candidates(vc) {
+                    let mut usable = router.port_at(port).free.at_least(set.start).below(set.end);
+                    router.keep_own(r, slot, &mut usable, env);
+                    router.keep_credited(r, port, env.pool[front].flits, &mut usable, env);
+                    assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
+                }
+            }
+        }
+    }
+
+    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share places,
+    /// what is not credits = places taken, and these and the credits follow from each other.
+    fn audit_credits(&self) {
+        let p = &self.env.p;
+        let mut flits = vec![0u32; self.routers.len() * self.slots()];
+        let mut credits = flits.clone();
+        let mut injection_credits = vec![0u32; p.terminals * p.nic_ports * p.vcs];
+        for slot in self.env.wheel.slots() {
+            slot.flits.iter().for_each(|f| flits[f.vc as usize] += 1);
+            slot.credits.iter().for_each(|&c| credits[c as usize] += 1);
+            slot.injection_credits.iter().for_each(|&c| injection_credits[c as usize] += 1);
+        }
+        for (r, router) in self.routers.iter().enumerate() {
+            for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
+                let slot = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, vc);
+                let held = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
+                let network_ports = self.env.network_ports(r);
+                let (free, places) = if port < network_ports {
+                    let feeder = router.port_at(port).feeder;
+                    if feeder == NONE {
+                        continue;
+                    }
+                    let upstream = feeder as usize + vc;
+                    let (router, output) = self.router_and_slot(upstream);
+                    let router = &self.routers[router];
+                    let (kept, places) = match &self.env.pools {
+                        None => (router.output_at(output).credits, p.buffer_flits),
+                        Some(pools) => (router.unsent_places(output, pools), u32::from(pools.taken(upstream))),
+                    };
+                    (u32::from(kept) + credits[upstream], places)
+                } else {
+                    let terminals = self.fabric.terminals_at(r as u32);
+                    if port - network_ports >= terminals.len() * p.nic_ports {
+                        continue;
+                    }
+                    let port = terminals.start as usize * p.nic_ports + port - network_ports;
+                    let at = port * p.vcs + vc;
+                    if self.injection.never_fills(vc) {
+                        continue;
+                    }
+                    match &self.injection.pools {
+                        None => (u32::from(self.injection.credits_at(at)) + injection_credits[at], p.buffer_flits),
+                        Some(pools) => (injection_credits[at], u32::from(pools.taken(at))),
+                    }
+                };
+                assert_eq!(held + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
+            }
+        }
+    }
+
+    /// The credits of every VC follow from the places that are taken behind its port.
+    fn audit_pools(&self) {
+        let (Some(pools), p) = (&self.env.pools, &self.env.p) else { return };
+        for (r, router) in self.routers.iter().enumerate() {
+            for port in 0..p.ports {
+                let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, 0);
+                let (pool, number) = (router.port_number(r, port), router.number(r, first));
+                let shared = pools.shared_by(pool, number..number + p.vcs);
+                assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
+                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.owner(o).is_none()) {
+                    let credits = pools.credits(pool, router.number(r, output));
+                    assert_eq!(router.output_at(output).credits, credits, "router {r} output {output}");
+                }
+            }
+        }
+        let Some(pools) = &self.injection.pools else { return };
+        for port in 0..p.terminals * p.nic_ports {
+            let shared = pools.shared_by(port, port * p.vcs..(port + 1) * p.vcs);
+            assert_eq!(shared, p.shared_buffer_flits, "injection port {port} cycle {}", self.env.now);
+            for vc in (0..p.vcs).filter(|&vc| !self.injection.never_fills(vc)) {
+                let at = port * p.vcs + vc;
+                assert_eq!(self.injection.credits_at(at), pools.credits(port, at), "injection port {port} VC {vc}");
+            }
+        }
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
+{
+    fn audit_masks(&self, me: usize, now: u64) {
+        for (slot, input) in self.memory.inputs() {
+            let port = input.port as usize;
+            let can_send =
+                input.flags & ACTIVE != 0 && input.occupied > 0 && self.output_at(input.output as usize).credits > 0;
+            assert_eq!(can_send, self.ready.contains(slot), "router {me} slot {slot} cycle {now}");
+            assert_eq!(input.flags & WAITING != 0, self.waiting.contains(slot), "router {me} slot {slot} cycle {now}");
+            if input.flags & GRANTED != 0 {
+                let (out_port, _) = Self::port_and_vc(input.output as usize);
+                assert_eq!(port, out_port, "router {me} slot {slot} cycle {now}");
+                assert_eq!(self.owner(input.output as usize), Some(slot), "router {me} slot {slot} cycle {now}");
+            }
+            let Some(owner) = self.owner(slot) else { continue };
+            assert!(self.input_at(owner).flags & GRANTED != 0, "router {me} output {slot} cycle {now}");
+            assert_eq!(self.input_at(owner).output as usize, slot, "router {me} output {slot} cycle {now}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Allocation of whole packets where both allocators are separable, input first, and serve who came first: on sets of bits, without lists of
+//! requests. For routers of which one word holds all VCs; it gives what the general path gives.
+//!
+//! No two input VCs have the same priority: of heads that arrived in the same cycle the one of the lower slot is first. So only one choice is
+//! left to memory: which of the usable VCs of its port a waiting packet picks. That is the first behind the one that it was given last, as in
+//! iSLIP, and kept in the same pointer.
+
+use crate::kernel::flit::router::UPPER_CLASS;
+use crate::kernel::flit::{Env, Router, VcMask};
+use crate::unchecked::{at, at_mut};
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
+{
+    /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
+    #[inline(always)]
+    fn came_before(&self, me: usize, slot: usize, other: usize, env: &Env) -> bool {
+        *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
+    }
+
+    /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
+    /// ports where something has changed; those where a packet lost are looked at again in the next cycle. Whether there are such.
+    #[inline(never)]
+    pub(crate) fn give_vcs_to_oldest(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
+        let mut lost = 0u64;
+        while look != 0 {
+            let port = look.trailing_zeros() as usize;
+            look &= look - 1;
+            // Where no VC is free, its release is a change.
+            if self.port(port).free.is_empty() {
+                continue;
+            }
+            let mut enough_at = u64::MAX;
+            lost |= u64::from(self.give_vcs_of(me, port, &mut enough_at, env)) << port;
+            if enough_at != u64::MAX {
+                env.streams.look_at((me, 1 << port), enough_at.max(env.now + 1));
+            }
+        }
+        *at_mut(&mut env.changed_ports, me) = lost;
+        lost != 0
+    }
+
+    /// The same at one port, of which a VC is free. `enough_at`: the first cycle in which there will be enough credits for a packet that waits
+    /// for no more than that.
+    #[inline(always)]
+    fn give_vcs_of(&mut self, me: usize, port: usize, enough_at: &mut u64, env: &mut Env) -> bool {
+        let mut left = *at(&env.streams.wanted_by, self.port_number(me, port));
+        if left & left.wrapping_sub(1) == 0 {
+            let slot = left.trailing_zeros() as usize & 63;
+            let usable = self.usable_by_credits(me, slot, port, enough_at, env);
+            if !usable.is_empty() {
+                let out_vc = self.accept(slot, port, &usable);
+                self.give_vc(me, slot, (port, out_vc), env);
+            }
+            return false;
+        }
+        // VCs that are picked, and by whom: input VCs in ascending order.
+        let (mut picked, mut by) = (0u64, [0u8; VCS]);
+        let (mut asked, mut granted) = (0, 0);
+        while left != 0 {
+            let slot = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let usable = self.usable_by_credits(me, slot, port, enough_at, env);
+            if usable.is_empty() {
+                continue;
+            }
+            asked += 1;
+            let out_vc = self.accept(slot, port, &usable);
+            let picker = at_mut(&mut by, out_vc);
+            if picked >> out_vc & 1 == 0 || self.came_before(me, slot, usize::from(*picker), env) {
+                *picker = slot as u8;
+            }
+            picked |= 1 << out_vc;
+        }
+        while picked != 0 {
+            let out_vc = picked.trailing_zeros() as usize;
+            picked &= picked - 1;
+            granted += 1;
+            self.give_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
+        }
+        asked > granted
+    }
+
+    /// The free VCs of its class of `port` that have credits for all of a waiting packet. Of those that will have them it is noted when.
+    #[inline(always)]
+    fn usable_by_credits(&mut self, me: usize, slot: usize, port: usize, enough_at: &mut u64, env: &Env) -> M {
+        let vc = self.input(slot);
+        let (needed, upper) = (vc.left, vc.flags >> UPPER_CLASS.trailing_zeros() & 1);
+        let mut usable = self.port(port).free.of_class(&env.classes, port, usize::from(upper));
+        let mut left = usable;
+        while !left.is_empty() {
+            let v = left.first();
+            left.remove(v);
+            let all = self.output_of((port, v)).credits;
+            let credits = env.streams.credits_of(self.number(me, Self::slot(port, v)), all);
+            if credits.by(env.now) < needed {
+                usable.remove(v);
+                *enough_at = (*enough_at).min(credits.enough_from(needed).unwrap_or(u64::MAX));
+            }
+        }
+        usable
+    }
+
+    /// A waiting packet is given an output VC, and picks behind it the next time.
+    #[inline(always)]
+    fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
+        let wanted_by = at_mut(&mut env.streams.wanted_by, self.port_number(me, port));
+        *wanted_by &= !(1 << slot);
+        if *wanted_by == 0 {
+            self.wanted_ports &= !(1 << port);
+        }
+        self.grant_vc(slot, port, out_vc);
+        self.activate_after_delay(me, slot, (port, out_vc), env);
+    }
+
+    /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of those that picked it: a row
+    /// is an input port, or, where each VC has an input of the crossbar, a VC. Whether one lost that may be sent in the next cycle.
+    #[inline(never)]
+    pub(crate) fn send_oldest(&mut self, me: usize, env: &mut Env) -> bool {
+        let busy = *at(&env.streams.busy, me);
+        let ready = self.ready.first_word();
+        if ready & (ready - 1) == 0 {
+            let slot = ready.trailing_zeros() as usize;
+            if self.is_free_to_go(slot, busy, env) {
+                self.send_packet(me, slot, env);
+            }
+            return false;
+        }
+        // Columns that are picked, and by whom: input VCs in ascending order.
+        let (mut picked, mut by) = (0u64, [0u8; 64]);
+        let (mut able, mut sending) = (0u64, 0u64);
+        let mut left = ready;
+        let own_rows = env.rules.input_speedup > 1;
+        while left != 0 {
+            let (in_port, in_vc) = Self::port_and_vc(left.trailing_zeros() as usize);
+            let of_port = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
+            let row = if own_rows { left & left.wrapping_neg() } else { of_port };
+            let mut of_row = left & row;
+            left &= !row;
+            if busy.rows >> env.streams.row(in_port, in_vc) & 1 == 1 {
+                continue;
+            }
+            let mut oldest = None;
+            while of_row != 0 {
+                let slot = of_row.trailing_zeros() as usize;
+                of_row &= of_row - 1;
+                let port = self.input(slot).port as usize & 63;
+                if busy.cols >> port & 1 == 1 {
+                    continue;
+                }
+                able |= 1 << slot;
+                if oldest.is_none_or(|(other, _)| self.came_before(me, slot, other, env)) {
+                    oldest = Some((slot, port));
+                }
+            }
+            let Some((slot, port)) = oldest else { continue };
+            if picked >> port & 1 == 0 || self.came_before(me, slot, by[port] as usize, env) {
+                by[port] = slot as u8;
+            }
+            picked |= 1 << port;
+        }
+        while picked != 0 {
+            let port = picked.trailing_zeros() as usize & 63;
+            picked &= picked - 1;
+            sending |= 1 << (by[port] & 63);
+        }
+        let lost = able & !sending;
+        while sending != 0 {
+            self.send_packet(me, sending.trailing_zeros() as usize, env);
+            sending &= sending - 1;
+        }
+        lost != 0 && self.may_send(me, env)
+    }
+}

@@ -1,0 +1,243 @@
+//! What waiting packets ask for, and what happens when they get it: common to both paths through allocation.
+
+use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, UPPER_CLASS, WAITING};
+use crate::kernel::flit::vc_allocation::ANY;
+use crate::kernel::flit::{Env, Router, VcMask};
+use crate::unchecked::{at, at_mut};
+
+/// A packet that asks for VCs of an output port.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<M> {
+    /// Input VC.
+    pub slot: u16,
+    pub port: u8,
+    /// Of its own asks, the packet prefers those with a smaller number.
+    pub preference: u8,
+    /// Free VCs that it may use; not empty.
+    pub usable: M,
+}
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
+{
+    /// Collects what those waiting packets ask for that want one of the output ports `of`: all, where packets choose their port.
+    pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
+        asks.clear();
+        let plain = PACKETS && !env.rules.chooses_port;
+        let mut from = 0;
+        while let Some((word, bits)) = self.waiting.word_from(from) {
+            bits.for_each(|bit| {
+                let slot = word * 64 + bit;
+                let port = self.input(slot).port;
+                if of == !0 || of >> (port & 63) & 1 == 1 {
+                    if plain {
+                        env.streams.asked += u32::from(self.ask_at(me, slot, port as usize, asks, env));
+                    } else {
+                        self.collect_ask(me, slot, asks, env);
+                    }
+                }
+            });
+            from = word + 1;
+        }
+        if env.rules.by_choice {
+            *at_mut(&mut env.changed_ports, me) = 0;
+        }
+    }
+
+    /// Collects what a packet asks for at one output port; whether there is anything.
+    #[inline(always)]
+    fn ask_at(&mut self, me: usize, slot: usize, port: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) -> bool {
+        let usable = self.usable::<false>(me, slot, port, env);
+        if !usable.is_empty() {
+            asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
+        }
+        !usable.is_empty()
+    }
+
+    #[inline(never)]
+    fn collect_ask(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) {
+        let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
+            let changed = *at(&env.changed_ports, me);
+            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(self.number(me, slot), changed));
+            !blocked && self.ask_by_choice(me, slot, asks, env)
+        } else {
+            let port = self.wanted_port(me, slot, env);
+            self.ask_at(me, slot, port, asks, env)
+        };
+        if PACKETS {
+            env.streams.asked += u32::from(found);
+        }
+        if env.watched {
+            env.observer.asked(self.number(me, slot), found, env.now);
+        }
+    }
+
+    /// Brings `wanted_ports` and `shared_ports` up to date when VC allocation is through.
+    #[inline(always)]
+    pub(crate) fn renew_wanted_ports(&mut self) {
+        self.wanted_ports = 0;
+        self.shared_ports = 0;
+        let mut from = 0;
+        while let Some((word, bits)) = self.waiting.word_from(from) {
+            bits.for_each(|bit| {
+                let wanted = 1 << (self.input(word * 64 + bit).port & 63);
+                self.shared_ports |= self.wanted_ports & wanted;
+                self.wanted_ports |= wanted;
+            });
+            from = word + 1;
+        }
+    }
+
+    /// The output port that a waiting packet asks for now.
+    fn wanted_port(&mut self, me: usize, slot: usize, env: &Env) -> usize {
+        let vc = self.input(slot);
+        let port = vc.port as usize;
+        if !env.rules.chooses_ejection_port || vc.flags & EJECTING == 0 {
+            return port;
+        }
+        // The port with the most free VCs, the lowest of equals.
+        let c = env.p.nic_ports;
+        let network_ports = env.network_ports(me);
+        let first = (port - network_ports) / c * c + network_ports;
+        let free = |q: usize| self.port_at(q).free.count();
+        (first..first + c).fold(first, |best, q| if free(q) > free(best) { q } else { best })
+    }
+
+    /// The free VCs of `port` that a waiting packet may use.
+    #[inline(always)]
+    pub(crate) fn usable<const LEAN: bool>(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+        if env.asks::<LEAN>(|rules| rules.picky) {
+            self.usable_of(me, slot, port, env)
+        } else {
+            self.free_of_class(slot, port, env)
+        }
+    }
+
+    /// The free VCs of its dateline class.
+    #[inline(always)]
+    fn free_of_class(&mut self, slot: usize, port: usize, env: &Env) -> M {
+        let free = self.port(port).free;
+        let upper = self.input(slot).flags >> UPPER_CLASS.trailing_zeros() & 1;
+        free.of_class(&env.classes, port, upper as usize)
+    }
+
+    /// Those that a packet may use by the VC policy and by their credits.
+    #[inline(never)]
+    fn usable_of(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+        let mut usable = if env.rules.own_vc {
+            let mut usable = self.port(port).free;
+            self.keep_own(me, slot, &mut usable, env);
+            usable
+        } else {
+            self.free_of_class(slot, port, env)
+        };
+        if env.rules.credits_matter {
+            let flits = env.pool[self.input(slot).front].flits;
+            self.keep_credited(me, port, flits, &mut usable, env);
+        }
+        usable
+    }
+
+    /// Takes out the VCs that are not the packet's own, where it has one.
+    #[inline(always)]
+    pub(crate) fn keep_own(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
+        let Some(own) = &env.own_vcs else { return };
+        let wanted = own.wanted(self.number(me, slot));
+        if wanted != ANY {
+            let free = usable.contains(wanted as usize);
+            *usable = M::EMPTY;
+            if free {
+                usable.insert(wanted as usize);
+            }
+        }
+    }
+
+    /// Takes out the VCs whose credits do not allow a new packet of `flits` flits.
+    pub(crate) fn keep_credited(&self, me: usize, port: usize, flits: u16, usable: &mut M, env: &Env) {
+        let needed = self.credits_needed(me, port, flits, env);
+        let candidates = *usable;
+        candidates.for_each(|v| {
+            let slot = Self::slot(port, v);
+            if self.credits_now(me, slot, env) < needed {
+                usable.remove(v);
+                if PACKETS {
+                    env.streams.wait_for_credits(self.number(me, slot), self.output_at(slot).credits, needed);
+                }
+            }
+        });
+    }
+
+    /// The credits of a free VC of `port` that allow a new packet of `flits` flits.
+    #[inline(always)]
+    pub(crate) fn credits_needed(&self, me: usize, port: usize, flits: u16, env: &Env) -> u16 {
+        let mut needed = u16::from(env.rules.busy_when_full);
+        if env.rules.cut_through {
+            needed = needed.max(flits);
+        }
+        if env.rules.wait_for_tail_credit {
+            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(self.port_number(me, port)));
+            needed = env.p.buffer_flits as u16 + pool;
+        }
+        needed
+    }
+
+    /// Credits of an output VC.
+    #[inline(always)]
+    pub(crate) fn credits_now(&self, me: usize, slot: usize, env: &Env) -> u16 {
+        let credits = self.output_at(slot).credits;
+        if PACKETS { env.streams.credits(self.number(me, slot), credits, env.now) } else { credits }
+    }
+
+    /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
+    #[inline(always)]
+    pub(crate) fn grant_vc(&mut self, slot: usize, port: usize, out_vc: usize) {
+        self.move_vc_pointers(slot, (port, out_vc));
+        self.port(port).free.remove(out_vc);
+        let vc = self.input(slot);
+        vc.flags = vc.flags & !WAITING | GRANTED;
+        vc.port = port as u8;
+        self.waiting.remove(slot);
+    }
+
+    /// Lets a packet that was granted its output VC request the switch, when allocation is through.
+    #[inline(always)]
+    pub(crate) fn activate_after_delay(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
+        let mut delay = env.p.vc_alloc_delay_cycles;
+        if env.rules.pipelined {
+            delay = env.cycles_to(self.input(slot).front, env.p.routing_delay_cycles + delay) as u32;
+        }
+        if delay == 0 {
+            // Its head is in the buffer: a flit there is.
+            self.input(slot).flags |= ACTIVE;
+            if PACKETS || self.output_of(output).credits > 0 {
+                self.ready.insert(slot);
+            }
+        } else if env.rules.allocates_in_one {
+            self.input(slot).flags |= ACTIVE;
+            if self.output_of(output).credits > 0 {
+                self.allocated.insert(slot);
+            }
+        } else {
+            let at = env.now + u64::from(delay);
+            env.wheel.at(at).wakes.push(self.number(me, slot) as u32);
+        }
+    }
+
+    /// The front packet of an input VC waits for a VC of `port`.
+    #[inline(always)]
+    pub(crate) fn want(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
+        let wanted = 1 << (port & 63);
+        if PACKETS {
+            env.note_change(me, wanted);
+        }
+        self.waiting.insert(slot);
+        if PACKETS {
+            self.shared_ports |= self.wanted_ports & wanted;
+            self.wanted_ports |= wanted;
+            if WORDS == 1 && env.rules.oldest_first {
+                *at_mut(&mut env.streams.wanted_by, self.port_number(me, usize::from(port))) |= 1 << slot;
+            }
+        }
+        env.activate(me);
+    }
+}
