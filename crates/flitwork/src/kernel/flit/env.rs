@@ -2,11 +2,11 @@
 
 use crate::compat::BatchStage;
 use crate::kernel::flit::Rules;
-use crate::kernel::flit::observe::{Lines, Observer};
+use crate::kernel::flit::observe::{HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
-use crate::kernel::flit::route::{Choices, InTree, RouteTable};
-use crate::kernel::flit::router::{ClassMasks, OwnTimes, Pools, UNDECIDED};
-use crate::kernel::flit::vc_allocation::OwnVcs;
+use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
+use crate::kernel::flit::router::{ChannelTiming, ClassMasks, SharedBuffers, UNDECIDED};
+use crate::kernel::flit::vc_allocation::PrivateVcs;
 use crate::kernel::parallel::Border;
 use crate::measure::{FlitTimes, StallCounter, WaitLog};
 use crate::plan::Params;
@@ -30,21 +30,21 @@ pub(super) struct Env {
     /// Where this is a part of a network.
     pub border: Option<Box<Border>>,
     pub routes: RouteTable,
-    /// Where the route is decided hop by hop.
-    pub choices: Option<Box<Choices>>,
-    /// And that in a tree.
-    pub in_tree: Option<Box<InTree>>,
+    /// Candidates of front packets, where the route is decided hop by hop.
+    pub hop_by_hop: Option<Box<HopByHopRoutes>>,
+    /// Routes in a fat tree.
+    pub fat_tree: Option<Box<FatTreeRoutes>>,
     /// Ports of each router at which something has changed since its waiting packets were looked at; empty where all of them are looked at
     /// in every cycle.
     pub changed_ports: Vec<u64>,
     /// Route computation, if it takes a batch at a time.
     pub routing_stage: Option<BatchStage>,
-    /// Where a packet has one VC of each port.
-    pub own_vcs: Option<Box<OwnVcs>>,
-    /// Where the VCs of a port share places.
-    pub pools: Option<Box<Pools>>,
+    /// Where a packet may use one VC of each port only, its private one.
+    pub private_vcs: Option<Box<PrivateVcs>>,
+    /// Where the VCs of a port share a buffer.
+    pub shared_buffers: Option<Box<SharedBuffers>>,
     /// Where channels are not all alike.
-    pub own_times: Option<Box<OwnTimes>>,
+    pub channel_timing: Option<Box<ChannelTiming>>,
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
     /// The VCs of each dateline class.
@@ -66,14 +66,14 @@ pub(super) struct Env {
     /// Whether what is sent to a terminal in this cycle arrives in the measurement.
     pub counts_ejected: bool,
     pub flit_hops: u64,
-    /// When flits leave terminals and arrive, where that is asked for. Then no network is lean, and no packet sent as it is created.
+    /// When flits leave terminals and arrive, if they are recorded. Recording turns off the version of the step for the common case, and packets sent as they are created.
     pub flit_times: Option<Box<FlitTimes>>,
     pub stalls: Option<StallCounter>,
-    /// Where lines are looked at that wait behind their heads.
-    pub lines: Option<Box<Lines>>,
+    /// Where head-of-line blocking is counted.
+    pub head_of_line: Option<Box<HeadOfLine>>,
     /// Where and why packets wait.
     pub waits: Option<Box<WaitLog>>,
-    /// Whether one of these two is counted.
+    /// Whether stalls or waits are counted.
     pub watched: bool,
     pub observer: Observer,
     /// Where packets move whole: what they do later.
@@ -84,11 +84,11 @@ pub(super) struct Env {
 }
 
 impl Env {
-    /// The end of a cycle: the flits and credits at hand go to the wheel, with what others (terminals, ejection) have put into the same slots.
+    /// Ends a cycle: the flits and credits collected in it go to the wheel, to those that terminals and ejection have put into the same slots.
     pub fn close_next_slots(&mut self) {
-        if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
-            news.flits_leave(&self.next_flits);
-            news.post(self.now);
+        if let Some(congestion) = self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+            congestion.flits_leave(&self.next_flits);
+            congestion.post(self.now);
         }
         if let Some(border) = &mut self.border {
             border.send(self.now, &mut self.next_flits, &mut self.next_credits, &mut self.pool);
@@ -114,22 +114,22 @@ impl Env {
         self.next_credits.reserve(channels * self.rules.input_speedup);
     }
 
-    /// Whether a rule holds, in code that is compiled twice: `LEAN` is for networks where none holds that is asked for by this, so that the
-    /// compiler leaves out the question and the answer.
+    /// Whether a rare feature is on, in code that is compiled twice: `COMMON` is the version for networks without any rare feature, in which the
+    /// compiler leaves out the test and what depends on it.
     #[inline(always)]
-    pub fn asks<const LEAN: bool>(&self, rule: impl Fn(&Rules) -> bool) -> bool {
-        !LEAN && rule(&self.rules)
+    pub fn rare<const COMMON: bool>(&self, rule: impl Fn(&Rules) -> bool) -> bool {
+        !COMMON && rule(&self.rules)
     }
 
-    /// The same of whether somebody watches how packets wait.
+    /// Whether stalls or waits are counted; never in the version for the common case.
     #[inline(always)]
-    pub fn is_watched<const LEAN: bool>(&self) -> bool {
-        !LEAN && self.watched
+    pub fn is_watched<const COMMON: bool>(&self) -> bool {
+        !COMMON && self.watched
     }
 
-    /// When `packet`, whose head comes to the front in cycle `since`, may ask for an output VC.
+    /// When `packet`, whose head comes to the front in cycle `since`, may request an output VC.
     #[inline(always)]
-    pub fn asks_from(&mut self, router: usize, packet: u32, since: u64) -> u64 {
+    pub fn requests_from(&mut self, router: usize, packet: u32, since: u64) -> u64 {
         if self.p.routing_delay_cycles == 0 {
             return since;
         }
@@ -140,10 +140,10 @@ impl Env {
         start + u64::from(self.p.routing_delay_cycles)
     }
 
-    /// Whether a packet with these flags decides for a port in its routing stage.
+    /// Whether a packet with these flags selects an up port in its routing stage.
     #[inline(always)]
-    pub fn decides_in_stage(&self, flags: u8) -> bool {
-        flags & UNDECIDED != 0 && self.rules.decides_routing
+    pub fn selects_in_stage(&self, flags: u8) -> bool {
+        flags & UNDECIDED != 0 && self.rules.selects_up_port_in_stage
     }
 
     /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they have. Only where arrivals
@@ -156,17 +156,17 @@ impl Env {
     /// A flit leaves its router now, and goes on its channel in cycle `turn`.
     pub fn send_later(&mut self, flit: FlitArrival, turn: u64) {
         self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
-        if let Some(news) = self.choices.as_mut().and_then(|choices| choices.news()) {
-            news.flits_leave(&[flit]);
+        if let Some(congestion) = self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+            congestion.flits_leave(&[flit]);
         }
     }
 
     /// Where packets move whole: whether a router has to be looked at in the next cycle, now that it has been in this one. Where a
     /// packet waits for credits alone it will be looked at when they have come.
-    pub fn look_again(&mut self, router: usize) -> bool {
-        let (lost, looked_at) = self.streams.end_of_visit(router, self.now);
+    pub fn visit_again(&mut self, router: usize) -> bool {
+        let (lost, visited_ports) = self.streams.end_of_visit(router, self.now);
         if lost {
-            self.note_change(router, looked_at);
+            self.note_change(router, visited_ports);
         }
         std::mem::take(&mut self.streams.again) || lost
     }

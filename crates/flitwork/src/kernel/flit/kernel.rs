@@ -2,13 +2,13 @@
 
 use crate::compat::BatchStage;
 use crate::error::Result;
-use crate::kernel::flit::observe::{ChannelRecorder, Lines, Observer};
+use crate::kernel::flit::observe::{ChannelRecorder, HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
 use crate::kernel::flit::ports::Injection;
-use crate::kernel::flit::route::{Choices, InTree, RouteTable};
-use crate::kernel::flit::router::{ClassMasks, Memory, OwnTimes, Pools};
+use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
+use crate::kernel::flit::router::{ChannelTiming, ClassMasks, Memory, SharedBuffers};
 use crate::kernel::flit::step::General;
-use crate::kernel::flit::vc_allocation::{OwnVcs, Scratch};
+use crate::kernel::flit::vc_allocation::{PrivateVcs, Scratch};
 use crate::kernel::flit::{Env, Router, Rules, Variation, VcMask};
 use crate::kernel::knot::Waits;
 use crate::kernel::network::{Endpoints, Network, Observed};
@@ -31,7 +31,7 @@ pub(super) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// Where allocation by bit masks does not apply.
     pub(super) general: Option<Box<General<M>>>,
     pub(super) channels: Option<ChannelRecorder>,
-    /// The network does not fit the caches: lines of memory are asked for ahead.
+    /// The network does not fit the caches: cache lines are prefetched.
     pub(super) ahead: bool,
     /// Visit routers in this order instead of ascending; the result must not depend on it.
     order: Option<Vec<usize>>,
@@ -56,16 +56,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let numbers = || own.start as u32..own.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots, vcs: VCS };
-        let choices = Choices::new(plan, layout, &own);
-        let in_tree = InTree::of(plan, own.start);
-        let mut rules = Rules::new(plan, choices.as_deref(), in_tree.as_deref(), PACKETS);
-        rules.plain &= !variation.general;
-        rules.oldest_first &= !variation.general && WORDS == 1;
-        rules.lean &= rules.plain;
-        rules.routes_in_one &= rules.plain;
-        rules.plain_heads &= p.routing_delay_cycles == 0 || rules.routes_in_one;
-        rules.allocates_in_one &= rules.plain || rules.oldest_first;
-        rules.has_stages = rules.routes_in_one || rules.allocates_in_one;
+        let hop_by_hop = HopByHopRoutes::new(plan, layout, &own);
+        let fat_tree = FatTreeRoutes::of(plan, own.start);
+        let mut rules = Rules::new(plan, hop_by_hop.as_deref(), fat_tree.as_deref(), PACKETS);
+        rules.bit_masks &= !variation.general;
+        rules.first_come &= !variation.general && WORDS == 1;
+        rules.common_case &= rules.bit_masks;
+        rules.routing_in_one_cycle &= rules.bit_masks;
+        rules.port_only_heads &= p.routing_delay_cycles == 0 || rules.routing_in_one_cycle;
+        rules.allocation_in_one_cycle &= rules.bit_masks || rules.first_come;
+        rules.has_one_cycle_stages = rules.routing_in_one_cycle || rules.allocation_in_one_cycle;
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
         let watched = run.record.stalls || run.record.waits;
@@ -79,10 +79,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             routers,
             injection: Injection::new(plan, layout, PACKETS, &own),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
-            general: (!rules.plain).then(|| Box::new(General::new(plan, rules.hold))),
+            general: (!rules.bit_masks).then(|| Box::new(General::new(plan, rules.holds_switch))),
             channels: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, plan.fabric.channels().count())),
-            ahead: Self::asks_ahead(p.routers, variation.ahead),
+            ahead: Self::prefetches(p.routers, variation.ahead),
             order: (variation.shuffle > 0).then(|| shuffled(p.routers as u32, variation.shuffle)),
             moved: (0, 0),
             fabric: plan.fabric.clone(),
@@ -93,13 +93,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 streams: if PACKETS { Streams::new(plan, slots, ports) } else { Streams::none() },
                 next_flits: Vec::new(),
                 next_credits: Vec::new(),
-                own_times: OwnTimes::of(plan).map(Box::new),
-                own_vcs: OwnVcs::new(plan, p.routers * slots),
-                pools: Pools::behind_outputs(plan, slots, ports),
+                channel_timing: ChannelTiming::of(plan).map(Box::new),
+                private_vcs: PrivateVcs::new(plan, p.routers * slots),
+                shared_buffers: SharedBuffers::behind_outputs(plan, slots, ports),
                 routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
-                changed_ports: vec![0; if PACKETS || choices.is_some() { p.routers } else { 0 }],
-                choices,
-                in_tree,
+                changed_ports: vec![0; if PACKETS || hop_by_hop.is_some() { p.routers } else { 0 }],
+                hop_by_hop,
+                fat_tree,
                 routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
                 active: vec![0; p.routers.div_ceil(64)],
                 classes: ClassMasks::new(
@@ -118,7 +118,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 flit_hops: 0,
                 flit_times: None,
                 stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
-                lines: run.record.stalls.then(|| Lines::new(plan)).flatten().map(Box::new),
+                head_of_line: run.record.stalls.then(|| HeadOfLine::new(plan)).flatten().map(Box::new),
                 waits,
                 watched,
                 observer: Observer::new(if watched { p.routers } else { 0 }, ports, slots),
@@ -146,9 +146,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Visits the active routers of one word of the active set. The hot loop: on its own, so that nothing else takes its registers.
-    /// `LEAN`: see [`Env::asks`]. `SINGLES`, with it: packets go as `vc_allocation/single_flit.rs` has it; `ALL` there.
+    /// `COMMON`: see [`Env::rare`]. `SINGLE_FLIT`, with it: the step for packets of one flit; `ALL_SINGLE_FLIT`: no packet is longer.
     #[inline(never)]
-    fn visit<const LEAN: bool, const SINGLES: bool, const ALL: bool>(&mut self, word: usize) {
+    fn visit<const COMMON: bool, const SINGLE_FLIT: bool, const ALL_SINGLE_FLIT: bool>(&mut self, word: usize) {
         let mut bits = self.env.active[word];
         while bits != 0 {
             let bit = bits.trailing_zeros();
@@ -156,19 +156,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // The next one's block is fetched while this one is worked on; with none left, the same one: no branch.
             let next = if bits == 0 { bit } else { bits.trailing_zeros() };
             prefetch_small(&self.routers, word * 64 + next as usize);
-            self.visit_router::<LEAN, SINGLES, ALL>(word * 64 + bit as usize);
+            self.visit_router::<COMMON, SINGLE_FLIT, ALL_SINGLE_FLIT>(word * 64 + bit as usize);
         }
     }
 
     /// One cycle of a router; it leaves the active set when it has nothing more to do.
     #[inline(always)]
-    fn visit_router<const LEAN: bool, const SINGLES: bool, const ALL: bool>(&mut self, me: usize) {
+    fn visit_router<const COMMON: bool, const SINGLE_FLIT: bool, const ALL_SINGLE_FLIT: bool>(&mut self, me: usize) {
         let router = at_mut(&mut self.routers, me);
-        if LEAN {
-            if SINGLES {
-                router.step_singles::<ALL>(me, &mut self.scratch, &mut self.env);
+        if COMMON {
+            if SINGLE_FLIT {
+                router.step_single_flit::<ALL_SINGLE_FLIT>(me, &mut self.scratch, &mut self.env);
             } else {
-                router.step_fast::<true>(me, &mut self.scratch, &mut self.env);
+                router.step_islip::<true>(me, &mut self.scratch, &mut self.env);
             }
             if router.is_idle() {
                 self.env.active[me / 64] &= !(1 << (me % 64));
@@ -177,11 +177,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let held = match &mut self.general {
             None => {
-                router.step_fast::<false>(me, &mut self.scratch, &mut self.env);
+                router.step_islip::<false>(me, &mut self.scratch, &mut self.env);
                 false
             }
-            Some(_) if PACKETS && WORDS == 1 && self.env.rules.oldest_first => {
-                if !router.step_oldest_first(me, &mut self.env) {
+            Some(_) if PACKETS && WORDS == 1 && self.env.rules.first_come => {
+                if !router.step_fcfs(me, &mut self.env) {
                     self.env.active[me / 64] &= !(1 << (me % 64));
                 }
                 return;
@@ -191,7 +191,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 general.switch.holds(me)
             }
         };
-        let again = if PACKETS { self.env.look_again(me) } else { !router.is_idle() || held };
+        let again = if PACKETS { self.env.visit_again(me) } else { !router.is_idle() || held };
         if !again {
             self.env.active[me / 64] &= !(1 << (me % 64));
         }
@@ -220,13 +220,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.visit_shuffled();
         } else {
             // Small routers, as most have, are worth two versions of the loop.
-            let lean = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS && self.env.rules.lean;
+            let common_case = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS && self.env.rules.common_case;
             for word in 0..self.env.active.len() {
                 if self.ahead {
-                    self.ask_for_visits(word);
+                    self.prefetch_visits(word);
                 }
                 let rules = &self.env.rules;
-                match (lean, rules.single_stages, rules.all_single) {
+                match (common_case, rules.single_flit_stages, rules.all_single_flit) {
                     (false, _, _) => self.visit::<false, false, false>(word),
                     (true, false, _) => self.visit::<true, false, false>(word),
                     (true, true, false) => self.visit::<true, true, false>(word),
@@ -298,7 +298,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn keep_flit_times(&mut self, under_way: &FlitsUnderWay) {
         if !PACKETS {
             self.env.flit_times = Some(Box::new(FlitTimes::new(under_way.clone())));
-            self.env.rules.lean = false;
+            self.env.rules.common_case = false;
         }
     }
 
@@ -333,7 +333,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let mut channel_flits = Vec::new();
         self.channel_flits(now + 1, &mut channel_flits);
         let Kernel { env, channels, .. } = *self;
-        let hol_blocked = env.lines.map(|lines| lines.blocked).unwrap_or_default();
+        let hol_blocked = env.head_of_line.map(|head_of_line| head_of_line.blocked).unwrap_or_default();
         Observed {
             flit_hops: env.flit_hops,
             channel_windows: channels.map(|channels| channels.finish(now, &channel_flits)),

@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | `router` | nothing: it is the state | ports, VCs, sets of VCs, shared buffers |
 //! | `ports` | when flits enter and leave the network | buffers, credits, packets, injection ports |
-//! | `route` | which output port a front packet asks for | port and flags of the front packet |
+//! | `route` | which output port a front packet requests | port and flags of the front packet |
 //! | `vc_allocation` | which waiting packet is given which output VC | owners of output VCs, the set `waiting` |
 //! | `switch` | which flits cross the switch | buffers, credits, the set `ready`, the wheel |
 //! | `observe` | nothing: it counts | counters, which no other room reads |

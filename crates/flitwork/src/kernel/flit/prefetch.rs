@@ -1,7 +1,7 @@
-//! What is about to be touched is asked for some events ahead, in networks that do not fit the caches.
+//! Prefetching: in networks that do not fit the caches, cache lines are requested some events before they are used.
 //!
-//! There each line of a router comes from memory, and the next one to ask for is known only when it is there: which VCs are ready, which port
-//! they want. Events and visits therefore come in batches, and each batch passes through stages: a stage asks for the lines that
+//! There each line of a router comes from memory, and the next one to request is known only when it is there: which VCs are ready, which port
+//! they want. Events and visits therefore come in batches, and each batch passes through stages: a stage requests the lines that
 //! the next stage reads, while the batches before it are worked on. It is a hint: what has changed meanwhile is only slower.
 
 use crate::kernel::flit::router::Memory;
@@ -18,14 +18,14 @@ const LARGE: usize = 1 << 24;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Whether lines are asked for ahead; `always`: in small networks, too. Where packets move whole, or a router is large, a visit reads
+    /// Whether lines are prefetched; `always`: in small networks, too. Where packets move whole, or a router is large, a visit reads
     /// other lines than these.
-    pub(super) fn asks_ahead(routers: usize, always: bool) -> bool {
+    pub(super) fn prefetches(routers: usize, always: bool) -> bool {
         let bytes = routers * size_of::<Router<M, PORTS, VCS, WORDS, PACKETS>>();
         !PACKETS && !M::Memory::<PORTS, VCS>::COUNTED && (always || bytes >= LARGE)
     }
 
-    /// Delivers `events`, of which the lines are asked for in two stages where that pays.
+    /// Delivers `events`; their lines are prefetched in two stages where that pays.
     #[inline(always)]
     pub(super) fn deliver_ahead<E>(
         &mut self,
@@ -46,44 +46,45 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Asks for what a flit's arrival reads first.
+    /// Prefetches what a flit's arrival reads first.
     #[inline(always)]
-    pub(super) fn ask_for_input(&self, flit: &FlitArrival) {
+    pub(super) fn prefetch_input(&self, flit: &FlitArrival) {
         let (router, slot) = self.router_and_slot(flit.vc as usize);
         let at = at(&self.routers, router);
         prefetch(at.input_at(slot));
         prefetch(&at.waiting);
         if flit.packet != NONE {
             prefetch(&self.env.pool[flit.packet]);
-            self.env.routes.ask_for(router);
+            self.env.routes.prefetch_key(router);
         }
     }
 
-    /// Asks for the output port of a flit behind others of its packet.
+    /// Prefetches the output port of a body flit.
     #[inline(always)]
-    pub(super) fn ask_for_output(&self, flit: &FlitArrival) {
+    pub(super) fn prefetch_output(&self, flit: &FlitArrival) {
         if flit.packet == NONE {
             let (router, slot) = self.router_and_slot(flit.vc as usize);
-            at(&self.routers, router).ask_for_output(slot);
+            at(&self.routers, router).prefetch_output(slot);
         }
     }
 
-    /// Asks for what a credit changes.
+    /// Prefetches what a credit changes.
     #[inline(always)]
-    pub(super) fn ask_for_credits(&self, vc: u32) {
+    pub(super) fn prefetch_credits(&self, vc: u32) {
         let (router, output) = self.router_and_slot(vc as usize);
         prefetch(at(&self.routers, router).output_at(output));
     }
 
-    /// Asks for lines of the active routers of the words behind `word`: their sets, then the input sides of what may move, then the output sides.
+    /// Prefetches lines of the active routers of the words behind `word`: their sets, then the input sides of what may move, then the output sides.
     #[inline(never)]
-    pub(super) fn ask_for_visits(&self, word: usize) {
+    pub(super) fn prefetch_visits(&self, word: usize) {
         // The first words have no words before them.
         let words = |ahead: usize| if word == 0 { 0..ahead + 1 } else { word + ahead..word + ahead + 1 };
         words(3).for_each(|word| self.each_active(word, |router| prefetch(&router.waiting)));
-        words(2).for_each(|word| self.each_active(word, |router| router.each_mover(|slot| router.ask_for_input(slot))));
+        words(2)
+            .for_each(|word| self.each_active(word, |router| router.each_mover(|slot| router.prefetch_input(slot))));
         words(1)
-            .for_each(|word| self.each_active(word, |router| router.each_mover(|slot| router.ask_for_output(slot))));
+            .for_each(|word| self.each_active(word, |router| router.each_mover(|slot| router.prefetch_output(slot))));
     }
 
     #[inline(always)]
@@ -110,13 +111,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     #[inline(always)]
-    fn ask_for_input(&self, slot: usize) {
+    fn prefetch_input(&self, slot: usize) {
         prefetch(self.input_at(slot));
         prefetch(self.port_at(slot / VCS));
     }
 
     #[inline(always)]
-    fn ask_for_output(&self, slot: usize) {
+    fn prefetch_output(&self, slot: usize) {
         prefetch(self.port_at(self.input_at(slot).port as usize % PORTS));
     }
 }

@@ -30,19 +30,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// One cycle.
     #[inline(always)]
-    pub(super) fn step_fast<const LEAN: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if env.rules.decides {
-            self.decide_due(me, env);
+    pub(super) fn step_islip<const COMMON: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        if env.rules.selects_up_port {
+            self.select_up_ports(me, env);
         }
         if !self.waiting.is_empty() {
-            if env.asks::<LEAN>(|rules| rules.chooses_port) {
-                self.allocate_chosen(me, scratch, env);
+            if env.rare::<COMMON>(|rules| rules.selects_port) {
+                self.allocate_selected(me, scratch, env);
             } else if PACKETS {
-                self.allocate_vcs_fast(me, scratch, env);
-            } else if env.rules.short_packets {
-                self.serve_waiting::<LEAN, true>(me, scratch, env);
+                self.allocate_vcs_to_packets(me, scratch, env);
+            } else if env.rules.bypass {
+                self.allocate_vcs_to_flits::<COMMON, true>(me, scratch, env);
             } else {
-                self.serve_waiting::<LEAN, false>(me, scratch, env);
+                self.allocate_vcs_to_flits::<COMMON, false>(me, scratch, env);
             }
         }
         if PACKETS {
@@ -51,45 +51,51 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             let aside = self.set_busy_aside(me, env);
             if !self.ready.is_empty() {
-                self.allocate_switch_fast::<false>(me, env);
+                self.allocate_switch_islip::<false>(me, env);
                 env.streams.again |= self.may_send(me, env);
             }
             self.ready.insert_all(&aside);
             return;
         }
         if !self.ready.is_empty() {
-            self.allocate_switch_fast::<LEAN>(me, env);
+            self.allocate_switch_islip::<COMMON>(me, env);
         }
-        if env.rules.has_stages {
+        if env.rules.has_one_cycle_stages {
             self.end_stages(env);
         }
     }
 
-    /// One cycle. `ALL`: all packets have one flit.
+    /// One cycle. `ALL_SINGLE_FLIT`: all packets have one flit.
     #[inline(always)]
-    pub(super) fn step_singles<const ALL: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if env.rules.decides {
-            self.decide_due(me, env);
+    pub(super) fn step_single_flit<const ALL_SINGLE_FLIT: bool>(
+        &mut self,
+        me: usize,
+        scratch: &mut Scratch<M>,
+        env: &mut Env,
+    ) {
+        if env.rules.selects_up_port {
+            self.select_up_ports(me, env);
         }
-        let apart = if self.waiting.is_empty() { SlotSet::EMPTY } else { self.allocate_in_stage(me, scratch, env) };
+        let conflict_free =
+            if self.waiting.is_empty() { SlotSet::EMPTY } else { self.allocate_vcs_single_flit(me, scratch, env) };
         if !self.ready.is_empty() {
-            self.send_ready::<ALL>(me, env);
+            self.allocate_switch_single_flit::<ALL_SINGLE_FLIT>(me, env);
         }
-        self.apart = if WORDS == 1 { apart.first_word() } else { 0 };
+        self.conflict_free = if WORDS == 1 { conflict_free.first_word() } else { 0 };
         self.end_stages(env);
     }
 
     /// One cycle; whether the router has something to do in the next one, too.
     #[inline(always)]
-    pub(super) fn step_oldest_first(&mut self, me: usize, env: &mut Env) -> bool {
+    pub(super) fn step_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let mut again = false;
         // Asked here: half of all visits end with it.
-        let look = self.wanted_ports & *at(&env.changed_ports, me);
+        let look = self.requested_ports & *at(&env.changed_ports, me);
         if look != 0 {
-            again = self.give_vcs_to_oldest(me, look, env);
+            again = self.allocate_vcs_fcfs(me, look, env);
         }
         if !self.ready.is_empty() {
-            again |= self.send_oldest(me, env);
+            again |= self.allocate_switch_fcfs(me, env);
         }
         let staged = !self.allocated.is_empty();
         self.end_stages(env);
@@ -102,28 +108,28 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vcs.fresh.clear();
         vcs.speculative.clear();
         switch.sending.clear();
-        if env.rules.decides {
-            self.decide_due(me, env);
+        if env.rules.selects_up_port {
+            self.select_up_ports(me, env);
         }
         if !self.waiting.is_empty() {
-            self.allocate_vcs(me, vcs, env);
+            self.allocate_vcs_general(me, vcs, env);
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
-        let busy = env.own_times.as_ref().map_or(0, |own| own.busy_ports(me, env.now));
+        let busy = env.channel_timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
         switch.set_busy_cols(if PACKETS { env.streams.busy[me].cols } else { busy });
         let rows = if PACKETS {
             env.streams.busy[me].rows
-        } else if env.rules.hold {
-            self.serve_held(me, switch, busy, env)
+        } else if env.rules.holds_switch {
+            self.serve_held_paths(me, switch, busy, env)
         } else {
             0
         };
-        self.allocate_switch(me, switch, vcs, rows, env);
+        self.allocate_switch_general(me, switch, vcs, rows, env);
         self.send(me, switch, env);
         if PACKETS {
             env.streams.again |= self.may_send(me, env);
         }
-        // What won its VC but not the switch asks without speculation from the next cycle on.
+        // What won its VC but not the switch makes a certain request from the next cycle on.
         for &slot in &vcs.fresh {
             let flags = self.input(slot as usize).flags;
             if flags & GRANTED != 0 && flags & ACTIVE == 0 {

@@ -1,15 +1,15 @@
-//! Conservation, checked after every cycle where that [is asked for](is_asked_for): no flit and no credit is lost or made, and the masks
+//! Conservation, checked after every cycle if [`is_enabled`]: no flit and no credit is lost or made, and the masks
 //! say what the state says.
 
-use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, Memory, Pools, WAITING};
+use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, Memory, SharedBuffers, WAITING};
 use crate::kernel::flit::{Kernel, Router, VcMask};
 use crate::transit::NONE;
 use std::sync::LazyLock;
 
 /// Whether it is wanted in this process: where the variable `FLITWORK_AUDIT` is set. Then runs are slow.
-pub(crate) fn is_asked_for() -> bool {
-    static ASKED_FOR: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
-    *ASKED_FOR
+pub(crate) fn is_enabled() -> bool {
+    static ENABLED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
+    *ENABLED
 }
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
@@ -17,30 +17,33 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// Panics if a law of conservation is broken.
     pub(crate) fn audit(&mut self) {
-        if !is_asked_for() {
+        if !is_enabled() {
             return;
         }
         self.audit_credits();
-        self.audit_pools();
-        self.audit_news();
+        self.audit_shared_buffers();
+        self.audit_congestion();
         self.audit_flits_behind();
-        self.audit_dozing();
+        self.audit_blocked();
         for (r, router) in self.routers.iter().enumerate() {
             router.audit_masks(r, self.env.now);
         }
     }
 
-    /// Where routers tell each other about their queues: the places taken are those without a credit.
-    fn audit_news(&self) {
+    /// Congestion information: the places counted as taken are those without a credit.
+    fn audit_congestion(&self) {
         let places = self.env.p.port_places();
-        let Some(news) = self.env.choices.as_ref().and_then(|choices| choices.news_seen()) else { return };
+        let Some(congestion) = self.env.hop_by_hop.as_ref().and_then(|hop_by_hop| hop_by_hop.congestion_ref()) else {
+            return;
+        };
         for (r, router) in self.routers.iter().enumerate() {
             for port in (0..self.env.network_ports(r)).filter(|&port| router.port_at(port).far_end != NONE) {
                 let outputs = (0..self.env.p.vcs).map(|vc| router.memory.output_at(port, vc));
                 let credits = || outputs.clone().map(|output| u32::from(output.credits)).sum::<u32>();
-                let of_pool = |pools: &Pools| router.flits_behind_pool(r, port, pools, self.env.p.vcs);
-                let taken = self.env.pools.as_ref().map_or_else(|| places - credits(), |pools| of_pool(pools));
-                assert_eq!(news.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
+                let of_pool = |buffers: &SharedBuffers| router.flits_behind_shared(r, port, buffers, self.env.p.vcs);
+                let taken =
+                    self.env.shared_buffers.as_ref().map_or_else(|| places - credits(), |buffers| of_pool(buffers));
+                assert_eq!(congestion.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
             }
         }
     }
@@ -48,7 +51,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Where packets compare ports: the flits behind a port are those without a credit.
     fn audit_flits_behind(&self) {
         let p = &self.env.p;
-        if !self.env.rules.decides || self.env.pools.is_some() {
+        if !self.env.rules.selects_up_port || self.env.shared_buffers.is_some() {
             return;
         }
         for (r, router) in self.routers.iter().enumerate() {
@@ -62,18 +65,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// A packet that is not looked at would find nothing.
-    fn audit_dozing(&self) {
+    fn audit_blocked(&self) {
         let Kernel { routers, env, .. } = self;
-        let Some(choices) = env.choices.as_ref().filter(|choices| !choices.one_port) else { return };
+        let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|hop_by_hop| !hop_by_hop.single_port) else { return };
         for (r, router) in routers.iter().enumerate() {
             for slot in (0..self.slots()).filter(|&slot| router.waiting.contains(slot)) {
                 let (vc, front) = (router.number(r, slot), router.input_at(slot).front);
-                if router.input_at(slot).flags & EJECTING != 0 || !choices.blocked(vc, env.changed_ports[r]) {
+                if router.input_at(slot).flags & EJECTING != 0 || !hop_by_hop.blocked(vc, env.changed_ports[r]) {
                     continue;
                 }
-                for (port, set) in choices.candidates(vc) {
+                for (port, set) in hop_by_hop.candidates(vc) {
                     let mut usable = router.port_at(port).free.at_least(set.start).below(set.end);
-                    router.keep_own(r, slot, &mut usable, env);
+                    router.keep_private(r, slot, &mut usable, env);
                     router.keep_credited(r, port, env.pool[front].flits, &mut usable, env);
                     assert!(usable.is_empty(), "router {r} slot {slot} port {port} cycle {}", env.now);
                 }
@@ -81,8 +84,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share places,
-    /// what is not credits = places taken, and these and the credits follow from each other.
+    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share buffer places,
+    /// what is not credits = places taken.
     fn audit_credits(&self) {
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * self.slots()];
@@ -106,9 +109,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     let upstream = feeder as usize + vc;
                     let (router, output) = self.router_and_slot(upstream);
                     let router = &self.routers[router];
-                    let (kept, places) = match &self.env.pools {
+                    let (kept, places) = match &self.env.shared_buffers {
                         None => (router.output_at(output).credits, p.buffer_flits),
-                        Some(pools) => (router.unsent_places(output, pools), u32::from(pools.taken(upstream))),
+                        Some(buffers) => (router.unsent_places(output, buffers), u32::from(buffers.taken(upstream))),
                     };
                     (u32::from(kept) + credits[upstream], places)
                 } else {
@@ -121,9 +124,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     if self.injection.never_fills(vc) {
                         continue;
                     }
-                    match &self.injection.pools {
+                    match &self.injection.shared_buffers {
                         None => (u32::from(self.injection.credits_at(at)) + injection_credits[at], p.buffer_flits),
-                        Some(pools) => (injection_credits[at], u32::from(pools.taken(at))),
+                        Some(buffers) => (injection_credits[at], u32::from(buffers.taken(at))),
                     }
                 };
                 assert_eq!(held + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
@@ -131,28 +134,28 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The credits of every VC follow from the places that are taken behind its port.
-    fn audit_pools(&self) {
-        let (Some(pools), p) = (&self.env.pools, &self.env.p) else { return };
+    /// The credits of every VC follow from the places taken behind its port.
+    fn audit_shared_buffers(&self) {
+        let (Some(buffers), p) = (&self.env.shared_buffers, &self.env.p) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in 0..p.ports {
                 let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, 0);
                 let (pool, number) = (router.port_number(r, port), router.number(r, first));
-                let shared = pools.shared_by(pool, number..number + p.vcs);
+                let shared = buffers.shared_by(pool, number..number + p.vcs);
                 assert_eq!(shared, p.shared_buffer_flits, "router {r} port {port} cycle {}", self.env.now);
-                for output in (first..first + p.vcs).filter(|&o| !pools.whole || router.owner(o).is_none()) {
-                    let credits = pools.credits(pool, router.number(r, output));
+                for output in (first..first + p.vcs).filter(|&o| !buffers.whole_packets || router.owner(o).is_none()) {
+                    let credits = buffers.credits(pool, router.number(r, output));
                     assert_eq!(router.output_at(output).credits, credits, "router {r} output {output}");
                 }
             }
         }
-        let Some(pools) = &self.injection.pools else { return };
+        let Some(buffers) = &self.injection.shared_buffers else { return };
         for port in 0..p.terminals * p.nic_ports {
-            let shared = pools.shared_by(port, port * p.vcs..(port + 1) * p.vcs);
+            let shared = buffers.shared_by(port, port * p.vcs..(port + 1) * p.vcs);
             assert_eq!(shared, p.shared_buffer_flits, "injection port {port} cycle {}", self.env.now);
             for vc in (0..p.vcs).filter(|&vc| !self.injection.never_fills(vc)) {
                 let at = port * p.vcs + vc;
-                assert_eq!(self.injection.credits_at(at), pools.credits(port, at), "injection port {port} VC {vc}");
+                assert_eq!(self.injection.credits_at(at), buffers.credits(port, at), "injection port {port} VC {vc}");
             }
         }
     }

@@ -52,7 +52,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(crate) fn observe(&mut self) {
         if self.env.stalls.is_some() {
             self.count_stalls();
-            self.count_lines();
+            self.count_head_of_line();
         }
         if self.env.waits.is_some() {
             self.count_waits();
@@ -92,7 +92,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     continue; // It comes from a terminal.
                 }
                 let (from, port) = place(feeder);
-                let hop = self.env.own_times.as_ref().map_or(p.hop_cycles, |own| own.hop_cycles[own.at(from, port)]);
+                let hop = self
+                    .env
+                    .channel_timing
+                    .as_ref()
+                    .map_or(p.hop_cycles, |timing| timing.hop_cycles[timing.at(from, port)]);
                 queued[from * p.network_ports + port] += u64::from(due >= before + u64::from(hop));
             }
         }

@@ -1,9 +1,9 @@
 //! What packets wait for, for the search for deadlocks ([`crate::kernel::knot`]).
 
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, InputVc, Memory, UNDECIDED, UPPER_CLASS, WAITING};
-use crate::kernel::flit::vc_allocation::ANY;
+use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
-use crate::kernel::knot::{Waits, Way};
+use crate::kernel::knot::{Alternative, Waits};
 use crate::transit::NONE;
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
@@ -17,7 +17,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let number = env.number_in_all(router.number(r, slot) as u32);
                 // Whole packets are stuck only before they have begun to leave.
                 let flits = if PACKETS { env.flits_of_all(vc) } else { u32::from(vc.occupied) };
-                waits.occupied(number, flits, |ways| router.ways_out(r, slot, ways, env).is_some());
+                waits.occupied(number, flits, |alternatives| {
+                    router.list_alternatives(r, slot, alternatives, env).is_some()
+                });
                 if let Some(to) = router.sends_to(vc) {
                     waits.feeds(number, env.number_in_all(to), router.unreturned(r, usize::from(vc.output), env));
                 }
@@ -58,7 +60,7 @@ impl Env {
     }
 }
 
-/// No ways out are listed because one of them is open.
+/// No alternatives are listed because one of them is open.
 type Listed = Option<()>;
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
@@ -76,18 +78,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Flits that have left on an output VC and whose credits have not come back.
     fn unreturned(&self, me: usize, output: usize, env: &Env) -> u32 {
-        match &env.pools {
-            Some(pools) => u32::from(pools.taken(self.number(me, output)) - self.unsent_places(output, pools)),
+        match &env.shared_buffers {
+            Some(buffers) => u32::from(buffers.taken(self.number(me, output)) - self.unsent_places(output, buffers)),
             None => env.p.buffer_flits - u32::from(self.output_at(output).credits),
         }
     }
 
-    /// Adds the ways out for the front packet of an input VC to `ways`; `None` if one of them is open: it waits for nothing but its turn, or
-    /// will ask for something later.
-    fn ways_out(&self, me: usize, slot: usize, ways: &mut Vec<Way>, env: &Env) -> Listed {
+    /// Adds the alternatives for the front packet of an input VC to `alternatives`; `None` if one of them is open: it waits for nothing but its turn, or
+    /// will request something later.
+    fn list_alternatives(&self, me: usize, slot: usize, alternatives: &mut Vec<Alternative>, env: &Env) -> Listed {
         let vc = self.input_at(slot);
         if vc.flags & GRANTED == 0 {
-            return self.ways_to_be_granted(me, slot, ways, env);
+            return self.alternatives_for_grant(me, slot, alternatives, env);
         }
         if PACKETS || vc.flags & ACTIVE == 0 {
             return None;
@@ -95,83 +97,101 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if vc.occupied == 0 {
             // A terminal goes on sending.
             let (in_port, _) = Self::port_and_vc(slot);
-            ways.push(Way::Flits);
+            alternatives.push(Alternative::Flits);
             return (self.port_at(in_port).feeder != NONE).then_some(());
         }
         let output = usize::from(vc.output);
-        if self.output_at(output).credits > 0 { None } else { self.ways_to_room(me, output, ways, env) }
+        if self.output_at(output).credits > 0 {
+            None
+        } else {
+            self.alternatives_for_room(me, output, alternatives, env)
+        }
     }
 
-    /// The same for a packet that owns no output VC.
-    fn ways_to_be_granted(&self, me: usize, slot: usize, ways: &mut Vec<Way>, env: &Env) -> Listed {
+    /// Adds the alternatives of a packet that owns no output VC; `None` if one of them is open.
+    fn alternatives_for_grant(&self, me: usize, slot: usize, alternatives: &mut Vec<Alternative>, env: &Env) -> Listed {
         let vc = self.input_at(slot);
         if vc.flags & WAITING == 0 || vc.flags & UNDECIDED != 0 {
             return None;
         }
         let ejects = vc.flags & EJECTING != 0;
-        if let Some(choices) = env.choices.as_ref().filter(|_| env.rules.by_choice && !ejects) {
-            for (port, set) in choices.candidates(self.number(me, slot)) {
-                self.ways_by(me, slot, port, M::range(set.start, set.end), ways, env)?;
+        if let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|_| env.rules.adaptive && !ejects) {
+            for (port, set) in hop_by_hop.candidates(self.number(me, slot)) {
+                self.alternatives_by_vcs(me, slot, port, M::range(set.start, set.end), alternatives, env)?;
             }
             return Some(());
         }
         let upper = vc.flags & UPPER_CLASS != 0;
-        let any_of_terminal = ejects && env.rules.chooses_ejection_port;
+        let any_of_terminal = ejects && env.rules.selects_ejection_port;
         for port in usize::from(vc.port)..usize::from(vc.port) + if any_of_terminal { env.p.nic_ports } else { 1 } {
             let all = M::range(0, env.p.vcs);
-            let vcs = if env.rules.own_vc { all } else { all.of_class(&env.classes, port, usize::from(upper)) };
-            self.ways_by(me, slot, port, vcs, ways, env)?;
+            let vcs = if env.rules.private_vc { all } else { all.of_class(&env.classes, port, usize::from(upper)) };
+            self.alternatives_by_vcs(me, slot, port, vcs, alternatives, env)?;
         }
         Some(())
     }
 
-    /// The same by the output VCs `vcs` of a port.
-    fn ways_by(&self, me: usize, slot: usize, port: usize, mut vcs: M, ways: &mut Vec<Way>, env: &Env) -> Listed {
-        let own = env.own_vcs.as_ref().map_or(ANY, |own| own.wanted(self.number(me, slot)));
+    /// Adds the alternatives through the output VCs `vcs` of a port; `None` if one of them is open.
+    fn alternatives_by_vcs(
+        &self,
+        me: usize,
+        slot: usize,
+        port: usize,
+        mut vcs: M,
+        alternatives: &mut Vec<Alternative>,
+        env: &Env,
+    ) -> Listed {
+        let private = env.private_vcs.as_ref().map_or(ANY_VC, |private| private.wanted(self.number(me, slot)));
         let flits = env.pool[self.input_at(slot).front].flits;
         while !vcs.is_empty() {
             let v = vcs.first();
             vcs.remove(v);
-            if own != ANY && usize::from(own) != v {
+            if private != ANY_VC && usize::from(private) != v {
                 continue;
             }
             let output = Self::slot(port, v);
             if let Some(owner) = self.owner(output) {
-                ways.push(Way::Release(env.number_in_all(self.number(me, owner) as u32)));
+                alternatives.push(Alternative::Release(env.number_in_all(self.number(me, owner) as u32)));
             } else if self.port_at(port).free.contains(v) {
                 // Credits of whole packets are counted when they begin to come back.
                 if self.output_at(output).credits >= self.credits_needed(me, port, flits, env) {
                     return None;
                 }
-                self.ways_to_room(me, output, ways, env)?;
+                self.alternatives_for_room(me, output, alternatives, env)?;
             }
         }
         Some(())
     }
 
-    /// The same for want of room behind an output VC.
-    fn ways_to_room(&self, me: usize, output: usize, ways: &mut Vec<Way>, env: &Env) -> Listed {
+    /// Adds the alternatives of a packet that waits for room behind an output VC; `None` if one of them is open.
+    fn alternatives_for_room(
+        &self,
+        me: usize,
+        output: usize,
+        alternatives: &mut Vec<Alternative>,
+        env: &Env,
+    ) -> Listed {
         let (port, out_vc) = Self::port_and_vc(output);
         let far_end = self.port_at(port).far_end;
         if far_end == NONE {
             return None; // A terminal takes all that comes.
         }
         let vc = |v: usize| env.number_in_all(far_end.wrapping_add(v as u32));
-        let Some(pools) = &env.pools else {
-            ways.push(Way::Room { vc: vc(out_vc), flits: self.unreturned(me, output, env) });
+        let Some(buffers) = &env.shared_buffers else {
+            alternatives.push(Alternative::Room { vc: vc(out_vc), flits: self.unreturned(me, output, env) });
             return Some(());
         };
-        // Room comes from the VC itself, or, unless it has to be empty, from any that has places of the pool.
+        // Room comes from the VC itself, or, unless it has to be empty, from any VC that has taken shared places.
         let any = !env.rules.wait_for_tail_credit;
         for v in 0..env.p.vcs {
             let (other, number) = (Self::slot(port, v), self.number(me, Self::slot(port, v)));
-            if v != out_vc && !(any && pools.shares(number)) {
+            if v != out_vc && !(any && buffers.shares(number)) {
                 continue;
             }
-            if self.unsent_places(other, pools) > 0 {
+            if self.unsent_places(other, buffers) > 0 {
                 return None;
             }
-            ways.push(Way::Room { vc: vc(v), flits: u32::from(pools.taken(number)) });
+            alternatives.push(Alternative::Room { vc: vc(v), flits: u32::from(buffers.taken(number)) });
         }
         Some(())
     }

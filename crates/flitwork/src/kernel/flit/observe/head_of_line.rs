@@ -8,21 +8,21 @@ use crate::transit::NONE;
 
 /// Counts while the simulation runs.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct HeadOfLine {
     next: NextOutputs,
     /// Cycles in which each input port was blocked, `[router][port]`.
     pub blocked: Vec<u64>,
 }
 
-impl Lines {
+impl HeadOfLine {
     /// Nothing counted yet; `None` where it is not known beforehand where packets go.
     pub fn new(plan: &Plan) -> Option<Self> {
         let ports = plan.params.routers * plan.params.ports;
-        NextOutputs::of(plan).map(|next| Lines { next, blocked: vec![0; ports] })
+        NextOutputs::of(plan).map(|next| HeadOfLine { next, blocked: vec![0; ports] })
     }
 
     /// Whether a packet behind the first one of input VC `vc` goes to an output port that has sent nothing in this cycle.
-    fn holds_up(&self, router: usize, entered: Option<u8>, vc: &InputVc, ports: usize, env: &Env) -> bool {
+    fn blocks_another(&self, router: usize, entered: Option<u8>, vc: &InputVc, ports: usize, env: &Env) -> bool {
         let last = vc.behind_last;
         if last == NONE {
             return false;
@@ -31,7 +31,7 @@ impl Lines {
         loop {
             behind = env.pool[behind].next;
             let first = self.next.port(router, entered, behind, env) as usize;
-            let any = env.rules.chooses_ejection_port && first >= env.network_ports(router);
+            let any = env.rules.selects_ejection_port && first >= env.network_ports(router);
             let mut wanted = first..first + if any { env.p.nic_ports } else { 1 };
             if wanted.any(|port| env.observer.is_idle(router * ports + port, env.now)) {
                 return true;
@@ -47,8 +47,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Which input ports were blocked in the cycle that has just been simulated.
-    pub(super) fn count_lines(&mut self) {
-        let Some(mut lines) = self.env.lines.take() else { return };
+    pub(super) fn count_head_of_line(&mut self) {
+        let Some(mut head_of_line) = self.env.head_of_line.take() else { return };
         let env = &self.env;
         for (r, router) in self.routers.iter().enumerate() {
             for in_port in 0..env.p.ports {
@@ -59,10 +59,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let vcs = (0..env.p.vcs)
                     .map(|vc| router.input_at(Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(in_port, vc)));
                 let ports = router.memory.ports();
-                let blocked = vcs.into_iter().any(|vc| lines.holds_up(r, entered, vc, ports, env));
-                lines.blocked[r * env.p.ports + in_port] += u64::from(blocked);
+                let blocked = vcs.into_iter().any(|vc| head_of_line.blocks_another(r, entered, vc, ports, env));
+                head_of_line.blocked[r * env.p.ports + in_port] += u64::from(blocked);
             }
         }
-        self.env.lines = Some(lines);
+        self.env.head_of_line = Some(head_of_line);
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of a cycle: channel use, stalls, waits, head-of-line blocking, deadlocks. It reads everything and changes nothing that a later
+//! What is recorded of a cycle: channel use, stalls, waits, head-of-line blocking, deadlocks. It reads everything and changes nothing that a later
 //! cycle reads.
 
 #[cfg(feature = "audit")]
@@ -10,5 +10,5 @@ mod stalls;
 mod waits;
 
 pub(crate) use counts::ChannelRecorder;
-pub(crate) use head_of_line::Lines;
+pub(crate) use head_of_line::HeadOfLine;
 pub(crate) use stalls::Observer;

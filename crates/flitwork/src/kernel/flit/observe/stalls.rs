@@ -5,13 +5,13 @@ use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::StallReason;
 use crate::transit::NONE;
 
-/// When things happened last, to tell why others did not; empty unless stalls or waits are recorded.
+/// When each VC and port was last active, to find why others stalled; empty unless stalls or waits are recorded.
 #[derive(Debug)]
 pub(crate) struct Observer {
     /// Cycle + 1 in which an input VC sent a flit, by VC.
     pub(crate) moved: Vec<u64>,
-    /// Cycle + 1 in which an input VC asked for a free output VC.
-    asked: Vec<u64>,
+    /// Cycle + 1 in which an input VC requested a free output VC.
+    requested: Vec<u64>,
     /// Cycle + 1 in which an output port, and an input port, sent a flit, by port.
     port_out: Vec<u64>,
     port_in: Vec<u64>,
@@ -21,7 +21,7 @@ impl Observer {
     pub fn new(routers: usize, ports: usize, slots: usize) -> Self {
         Observer {
             moved: vec![0; routers * slots],
-            asked: vec![0; routers * slots],
+            requested: vec![0; routers * slots],
             port_out: vec![0; routers * ports],
             port_in: vec![0; routers * ports],
         }
@@ -43,9 +43,9 @@ impl Observer {
         self.port_out[out_port] != now + 1
     }
 
-    pub fn asked(&mut self, input: usize, for_something_free: bool, now: u64) {
+    pub fn requested(&mut self, input: usize, for_something_free: bool, now: u64) {
         if for_something_free {
-            self.asked[input] = now + 1;
+            self.requested[input] = now + 1;
         }
     }
 }
@@ -84,8 +84,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if vc.flags & WAITING == 0 {
                 return StallReason::Pipeline;
             }
-            let asked = observer.asked[self.number(me, slot)] == now + 1;
-            return match (ejecting, asked) {
+            let requested = observer.requested[self.number(me, slot)] == now + 1;
+            return match (ejecting, requested) {
                 (true, _) => StallReason::NoEjectionVc,
                 (false, true) => StallReason::LostVcAllocation,
                 (false, false) => StallReason::NoVc,

@@ -10,7 +10,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are behind it.
     pub(super) fn count_waits(&mut self) {
-        let Env { pool, observer, waits, now, own_times, .. } = &mut self.env;
+        let Env { pool, observer, waits, now, channel_timing, .. } = &mut self.env;
         let Some(waits) = waits else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.memory.inputs() {
@@ -32,7 +32,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     waits.count_behind(vc.front, wait(BEHIND_PACKET, vc.front, false));
                 } else if !moved && vc.occupied > 0 {
                     let reason = router.stall_reason(r, slot, observer, *now);
-                    let slow = !head && own_times.as_ref().is_some_and(|own| own.is_busy(r, vc.port.into(), *now));
+                    let slow =
+                        !head && channel_timing.as_ref().is_some_and(|timing| timing.is_busy(r, vc.port.into(), *now));
                     if reason != StallReason::Pipeline && !slow {
                         waits.count_in_router(router.number(r, slot), wait(reason as u8, vc.front, !head));
                     }

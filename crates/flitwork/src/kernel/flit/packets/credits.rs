@@ -9,7 +9,7 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Those that have come back by cycle `now`.
+    /// Credits that have come back by cycle `now`.
     #[inline(always)]
     pub fn by(self, now: u64) -> u16 {
         self.all - self.complete.saturating_sub(now) as u16

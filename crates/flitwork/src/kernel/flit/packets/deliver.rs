@@ -1,7 +1,7 @@
 //! The start of a cycle of the packet kernel, and what it counts of packets that are on their way.
 
 use super::credits::complete_from;
-use super::due::{Look, Returning};
+use super::due::{Returning, Revisit};
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
@@ -23,11 +23,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for &Returning { vc, flits } in &due.injection_credits {
             self.injection.credits_return(vc as usize, flits, now);
         }
-        due.terminals.iter().for_each(|&terminal| self.injection.look_at_starved(terminal as usize));
+        due.terminals.iter().for_each(|&terminal| self.injection.wake_starved(terminal as usize));
         for &port in &due.last_flits {
             self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
         }
-        for &Look { router, ports } in &due.looks {
+        for &Revisit { router, ports } in &due.revisits {
             // All that waits there is looked at again, whatever it found before.
             self.env.note_change(router as usize, ports);
             self.env.activate(router as usize);
@@ -56,7 +56,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let router = at_mut(&mut self.routers, me);
         router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
-        if !router.ready.is_empty() | router.note_if_wanted(me, (port, output % VCS), &mut self.env) {
+        if !router.ready.is_empty() | router.note_if_requested(me, (port, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -69,7 +69,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = complete_from(self.env.now, flits);
-        if router.note_if_wanted(me, (output / VCS, output % VCS), &mut self.env) {
+        if router.note_if_requested(me, (output / VCS, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -92,7 +92,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The same at all ejection ports.
+    /// Counts the flits that all ejection ports have sent before cycle `before`.
     pub(crate) fn count_all_ejected(&mut self, before: u64) {
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
@@ -108,7 +108,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
     }
 
-    /// The same in the whole network.
+    /// Flits in the whole network that have been granted the switch and have not been sent before cycle `before`.
     pub(crate) fn all_unsent_flits(&self, before: u64) -> u64 {
         self.env.streams.streams.iter().map(|stream| stream.until.saturating_sub(before)).sum()
     }

@@ -21,7 +21,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
     /// ports where something has changed; those where a packet lost are looked at again in the next cycle. Whether there are such.
     #[inline(never)]
-    pub(crate) fn give_vcs_to_oldest(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
+    pub(crate) fn allocate_vcs_fcfs(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
         let mut lost = 0u64;
         while look != 0 {
             let port = look.trailing_zeros() as usize;
@@ -31,20 +31,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 continue;
             }
             let mut enough_at = u64::MAX;
-            lost |= u64::from(self.give_vcs_of(me, port, &mut enough_at, env)) << port;
+            lost |= u64::from(self.allocate_port_fcfs(me, port, &mut enough_at, env)) << port;
             if enough_at != u64::MAX {
-                env.streams.look_at((me, 1 << port), enough_at.max(env.now + 1));
+                env.streams.revisit_at((me, 1 << port), enough_at.max(env.now + 1));
             }
         }
         *at_mut(&mut env.changed_ports, me) = lost;
         lost != 0
     }
 
-    /// The same at one port, of which a VC is free. `enough_at`: the first cycle in which there will be enough credits for a packet that waits
+    /// Allocates the VCs of one port, of which one is free; whether a packet lost. `enough_at`: the first cycle in which there will be enough credits for a packet that waits
     /// for no more than that.
     #[inline(always)]
-    fn give_vcs_of(&mut self, me: usize, port: usize, enough_at: &mut u64, env: &mut Env) -> bool {
-        let mut left = *at(&env.streams.wanted_by, self.port_number(me, port));
+    fn allocate_port_fcfs(&mut self, me: usize, port: usize, enough_at: &mut u64, env: &mut Env) -> bool {
+        let mut left = *at(&env.streams.requesters, self.port_number(me, port));
         if left & left.wrapping_sub(1) == 0 {
             let slot = left.trailing_zeros() as usize & 63;
             let usable = self.usable_by_credits(me, slot, port, enough_at, env);
@@ -56,7 +56,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         // VCs that are picked, and by whom: input VCs in ascending order.
         let (mut picked, mut by) = (0u64, [0u8; VCS]);
-        let (mut asked, mut granted) = (0, 0);
+        let (mut requested, mut granted) = (0, 0);
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
             left &= left - 1;
@@ -64,7 +64,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if usable.is_empty() {
                 continue;
             }
-            asked += 1;
+            requested += 1;
             let out_vc = self.accept(slot, port, &usable);
             let picker = at_mut(&mut by, out_vc);
             if picked >> out_vc & 1 == 0 || self.came_before(me, slot, usize::from(*picker), env) {
@@ -78,7 +78,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             granted += 1;
             self.give_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
         }
-        asked > granted
+        requested > granted
     }
 
     /// The free VCs of its class of `port` that have credits for all of a waiting packet. Of those that will have them it is noted when.
@@ -104,10 +104,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A waiting packet is given an output VC, and picks behind it the next time.
     #[inline(always)]
     fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
-        let wanted_by = at_mut(&mut env.streams.wanted_by, self.port_number(me, port));
-        *wanted_by &= !(1 << slot);
-        if *wanted_by == 0 {
-            self.wanted_ports &= !(1 << port);
+        let requesters = at_mut(&mut env.streams.requesters, self.port_number(me, port));
+        *requesters &= !(1 << slot);
+        if *requesters == 0 {
+            self.requested_ports &= !(1 << port);
         }
         self.grant_vc(slot, port, out_vc);
         self.activate_after_delay(me, slot, (port, out_vc), env);
@@ -116,7 +116,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of those that picked it: a row
     /// is an input port, or, where each VC has an input of the crossbar, a VC. Whether one lost that may be sent in the next cycle.
     #[inline(never)]
-    pub(crate) fn send_oldest(&mut self, me: usize, env: &mut Env) -> bool {
+    pub(crate) fn allocate_switch_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let busy = *at(&env.streams.busy, me);
         let ready = self.ready.first_word();
         if ready & (ready - 1) == 0 {

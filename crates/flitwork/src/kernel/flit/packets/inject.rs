@@ -11,7 +11,7 @@ impl Injection {
     pub(super) fn credits_return(&mut self, at: usize, flits: u16, now: u64) {
         self.credits[at] += flits;
         self.complete[at] = complete_from(now, flits);
-        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+        self.wake_starved((at as u32 / self.credits_per_terminal) as usize);
     }
 
     /// The last flit of the packet of an injection port leaves in this cycle.

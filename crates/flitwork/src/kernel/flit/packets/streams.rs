@@ -2,7 +2,7 @@
 //! look at a router again.
 
 use super::credits::Credits;
-use super::due::{DuePackets, Look};
+use super::due::{DuePackets, Revisit};
 use crate::kernel::flit::Env;
 use crate::plan::Plan;
 use crate::transit::{Due, Wheel};
@@ -40,10 +40,10 @@ pub(crate) struct Streams {
     /// By output port, `[router][port]`.
     pub(crate) streams: Vec<Stream>,
     /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::oldest`] allocates.
-    pub wanted_by: Vec<u64>,
+    pub requesters: Vec<u64>,
     /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
-    pub asked: u32,
-    pub looked_at: u64,
+    pub requested: u32,
+    pub visited_ports: u64,
     /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
     /// packet that waits; set while it is only looked at.
     pub again: bool,
@@ -62,16 +62,16 @@ impl Streams {
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
             streams: vec![Stream::default(); p.routers * ports],
-            wanted_by: vec![0; p.routers * ports],
-            asked: 0,
-            looked_at: 0,
+            requesters: vec![0; p.routers * ports],
+            requested: 0,
+            visited_ports: 0,
             again: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: plan.spec.network.router.input_speedup as usize,
         }
     }
 
-    /// Where flits move one by one: nothing.
+    /// Empty, for networks whose flits move one by one.
     pub fn none() -> Self {
         Streams {
             due: Wheel::new(0),
@@ -80,9 +80,9 @@ impl Streams {
             complete: Vec::new(),
             busy: Vec::new(),
             streams: Vec::new(),
-            wanted_by: Vec::new(),
-            asked: 0,
-            looked_at: 0,
+            requesters: Vec::new(),
+            requested: 0,
+            visited_ports: 0,
             again: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: 1,
@@ -115,7 +115,7 @@ impl Streams {
         Credits { all, complete: *at(&self.complete, vc) }
     }
 
-    /// Those that have come back by cycle `now`.
+    /// Credits of output VC `vc` that have come back by cycle `now`.
     #[inline(always)]
     pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {
         self.credits_of(vc, all).by(now)
@@ -134,22 +134,22 @@ impl Streams {
     pub fn end_of_visit(&mut self, router: usize, now: u64) -> (bool, u64) {
         let enough_at = self.enough_at.replace(u64::MAX);
         if enough_at != u64::MAX {
-            self.look_at((router, !0), enough_at.max(now + 1));
+            self.revisit_at((router, !0), enough_at.max(now + 1));
         }
-        (std::mem::take(&mut self.asked) > 0, std::mem::take(&mut self.looked_at))
+        (std::mem::take(&mut self.requested) > 0, std::mem::take(&mut self.visited_ports))
     }
 
     /// These output ports of a router are looked at in cycle `at`.
     #[inline]
-    pub(super) fn look_at(&mut self, (router, ports): (usize, u64), at: u64) {
-        self.due.at(at).looks.push(Look { router: router as u32, ports });
+    pub(super) fn revisit_at(&mut self, (router, ports): (usize, u64), at: u64) {
+        self.due.at(at).revisits.push(Revisit { router: router as u32, ports });
     }
 
-    /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
+    /// A request was granted a VC. Where packets select the ejection port with the most free VCs, that may be another one now.
     #[inline(always)]
-    pub fn granted_vc(&mut self, packets_choose_ports: bool) {
-        self.asked -= 1;
-        self.again |= packets_choose_ports;
+    pub fn granted_vc(&mut self, selects_ejection_port: bool) {
+        self.requested -= 1;
+        self.again |= selects_ejection_port;
     }
 
     /// The row of an input VC in the switch.
@@ -160,7 +160,7 @@ impl Streams {
 }
 
 impl Env {
-    /// A packet of so many flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
+    /// A packet of `flits` flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
     /// far as that of the longest so far, and no further, so that what is due lies in little memory.
     #[inline(always)]
     pub(super) fn make_room_for(&mut self, flits: u16) {

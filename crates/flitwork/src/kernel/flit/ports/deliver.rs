@@ -31,19 +31,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(crate) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         let slot = self.env.wheel.take(now);
-        if self.env.pools.is_some() {
-            self.deliver_credits_to_pools(&slot.credits);
-        } else if self.env.rules.by_choice {
-            self.deliver_credits_by_choice(&slot.credits);
-        } else if self.env.rules.decides {
+        if self.env.shared_buffers.is_some() {
+            self.deliver_shared_credits(&slot.credits);
+        } else if self.env.rules.adaptive {
+            self.deliver_credits_and_note(&slot.credits);
+        } else if self.env.rules.selects_up_port {
             self.deliver_credits_and_count(&slot.credits);
         } else {
             let nothing = |_: &Self, _: &u32| {};
-            let ask = |kernel: &Self, &vc: &u32| kernel.ask_for_credits(vc);
-            self.deliver_ahead(&slot.credits, (ask, nothing), Self::deliver_credits);
+            let request = |kernel: &Self, &vc: &u32| kernel.prefetch_credits(vc);
+            self.deliver_ahead(&slot.credits, (request, nothing), Self::deliver_credits);
         }
-        if self.injection.pools.is_some() {
-            slot.injection_credits.iter().for_each(|&vc| self.injection.credit_to_pool(vc as usize));
+        if self.injection.shared_buffers.is_some() {
+            slot.injection_credits.iter().for_each(|&vc| self.injection.shared_credit(vc as usize));
         } else {
             slot.injection_credits.iter().for_each(|&vc| self.injection.credit(vc as usize));
         }
@@ -53,8 +53,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// What is due in this cycle but credits.
     #[inline(always)]
     pub(crate) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
-        self.deliver_ahead(&slot.flits, (Self::ask_for_input, Self::ask_for_output), |kernel, flits| {
-            match (kernel.env.rules.in_tree, kernel.env.rules.plain_heads) {
+        self.deliver_ahead(&slot.flits, (Self::prefetch_input, Self::prefetch_output), |kernel, flits| {
+            match (kernel.env.rules.fat_tree, kernel.env.rules.port_only_heads) {
                 (false, true) => kernel.deliver_flits::<false, true>(flits),
                 (false, false) => kernel.deliver_flits::<false, false>(flits),
                 (true, true) => kernel.deliver_flits::<true, true>(flits),
@@ -79,16 +79,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// `TREE`: the network is a tree. `PLAIN`: heads are [`Rules::plain_heads`](super::env::Rules::plain_heads).
+    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are [`Rules::port_only_heads`](super::env::Rules::plain_heads).
     #[inline(never)]
-    fn deliver_flits<const TREE: bool, const PLAIN: bool>(&mut self, flits: &[FlitArrival]) {
+    fn deliver_flits<const FAT_TREE: bool, const PORT_ONLY: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {
             let (router, slot) = self.router_and_slot(flit.vc as usize);
-            at_mut(&mut self.routers, router).deliver_flit::<TREE, PLAIN>(router, slot, flit, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_flit::<FAT_TREE, PORT_ONLY>(router, slot, flit, &mut self.env);
         }
     }
 
-    /// Credits, where packets compare how many have come back.
+    /// Delivers credits where packets compare how many have come back.
     #[inline(never)]
     fn deliver_credits_and_count(&mut self, credits: &[u32]) {
         for &vc in credits {
@@ -100,21 +100,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Credits, where VCs share places.
+    /// Credits, where VCs share buffer places.
     #[inline(never)]
-    fn deliver_credits_to_pools(&mut self, credits: &[u32]) {
+    fn deliver_shared_credits(&mut self, credits: &[u32]) {
         for &vc in credits {
             let (router, output) = self.router_and_slot(vc as usize);
-            at_mut(&mut self.routers, router).deliver_credit_to_pool(router, output, &mut self.env);
+            at_mut(&mut self.routers, router).deliver_shared_credit(router, output, &mut self.env);
         }
-        if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
-            news.credits_come(credits);
+        if let Some(congestion) = self.env.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+            congestion.credits_come(credits);
         }
     }
 
-    /// Credits, where blocked packets are not looked at until something of their ports becomes usable.
+    /// Delivers credits where blocked packets are skipped until a VC of one of their ports becomes usable.
     #[inline(never)]
-    fn deliver_credits_by_choice(&mut self, credits: &[u32]) {
+    fn deliver_credits_and_note(&mut self, credits: &[u32]) {
         for &vc in credits {
             let (router, output) = self.router_and_slot(vc as usize);
             let at = at_mut(&mut self.routers, router);
@@ -124,8 +124,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.env.note_change(router, 1 << (output / VCS));
             }
         }
-        if let Some(news) = self.env.choices.as_mut().and_then(|choices| choices.news()) {
-            news.credits_come(credits);
+        if let Some(congestion) = self.env.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+            congestion.credits_come(credits);
         }
     }
 }
@@ -150,7 +150,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     #[inline(always)]
-    fn deliver_flit<const TREE: bool, const PLAIN: bool>(
+    fn deliver_flit<const FAT_TREE: bool, const PORT_ONLY: bool>(
         &mut self,
         me: usize,
         slot: usize,
@@ -176,12 +176,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         if input.front == NONE {
             input.front = flit.packet;
-            if TREE {
-                self.new_front_in_tree::<PLAIN>(me, slot, env.now, env);
-            } else if PLAIN {
-                self.new_front_at_source::<true>(me, slot, env.now, env);
+            if FAT_TREE {
+                self.route_front_in_fat_tree::<PORT_ONLY>(me, slot, env.now, env);
+            } else if PORT_ONLY {
+                self.route_front_at_source::<true>(me, slot, env.now, env);
             } else {
-                self.new_front(me, slot, env.now, env);
+                self.route_front(me, slot, env.now, env);
             }
         } else {
             let last = std::mem::replace(&mut input.behind_last, flit.packet);
@@ -197,14 +197,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if flags & GRANTED != 0 {
             self.activate(slot);
             env.activate(me);
-        } else if env.decides_in_stage(flags) {
+        } else if env.selects_in_stage(flags) {
             self.routed.insert(slot);
             env.activate(me);
         } else {
             let vc = self.input(slot);
             vc.flags |= WAITING;
             let port = vc.port;
-            self.want(me, slot, port, env);
+            self.request_vc(me, slot, port, env);
         }
     }
 }

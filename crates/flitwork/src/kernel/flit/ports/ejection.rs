@@ -6,9 +6,9 @@ use crate::transit::NONE;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// [`Router::eject`] on its own: of flits on their way it must take no registers.
+    /// [`Router::eject`] out of line, so that it takes no registers from flits that stay in the network.
     #[inline(never)]
-    pub(crate) fn eject_apart<const OWN: bool>(
+    pub(crate) fn eject_out_of_line<const GENERAL: bool>(
         &self,
         me: usize,
         output: (usize, usize),
@@ -16,12 +16,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         turn: u64,
         env: &mut Env,
     ) {
-        self.eject::<OWN>(me, output, tail, turn, env);
+        self.eject::<GENERAL>(me, output, tail, turn, env);
     }
 
     /// A flit goes to the terminal behind `port`; `tail` is its packet if it is the last of it.
     #[inline(always)]
-    pub(crate) fn eject<const OWN: bool>(
+    pub(crate) fn eject<const GENERAL: bool>(
         &self,
         me: usize,
         (port, out_vc): (usize, usize),
@@ -38,7 +38,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let number = me * Self::slots_in(env) + output;
         env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(number as u32);
         // Without output speed-up all flits of a cycle arrive in the same one.
-        let counts = if OWN { env.measurement.contains(&arrival) } else { env.counts_ejected };
+        let counts = if GENERAL { env.measurement.contains(&arrival) } else { env.counts_ejected };
         if counts {
             env.ejected[terminal as usize] += 1;
         } else if env.now < env.measurement.end && arrival >= env.measurement.end {
@@ -54,7 +54,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         times.arrives(env.pool.origin(packet), tail, arrival, env.now, &env.measurement);
     }
 
-    /// The same of a flit that arrives just behind the end of the measurement.
+    /// Notes a flit that arrives just behind the end of the measurement.
     #[cold]
     #[inline(never)]
     fn eject_late(terminal: u32, arrival: u64, env: &mut Env) {

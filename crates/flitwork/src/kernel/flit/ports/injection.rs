@@ -1,8 +1,8 @@
 //! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
 
 use crate::kernel::flit::Env;
-use crate::kernel::flit::router::Pools;
-use crate::kernel::flit::vc_allocation::ANY;
+use crate::kernel::flit::router::SharedBuffers;
+use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::network::Endpoints;
 use crate::measure::{Origin, PacketRecord};
 use crate::mix::packet_bits;
@@ -25,8 +25,8 @@ pub(crate) struct InjectionPort {
     pub vc: u16,
     pub last_vc: u16,
     pub head_sent: bool,
-    /// The VC that the packet has of its own, or [`ANY`].
-    pub own_vc: u16,
+    /// The private VC of the packet, or [`ANY_VC`].
+    pub private_vc: u16,
     /// First input VC (see [`Layout::vc`]) at its router.
     pub entry: u32,
 }
@@ -39,10 +39,10 @@ pub(crate) struct Injection {
     /// of them in the cycle of `complete`.
     pub(crate) credits: Vec<u16>,
     pub(crate) complete: Vec<u64>,
-    /// Those of one port that have come back.
+    /// Credits of one port that have come back.
     pub(crate) credits_now: Vec<u16>,
-    /// Where VCs share places: what is taken of them.
-    pub(crate) pools: Option<Box<Pools>>,
+    /// Places taken, where VCs share a buffer.
+    pub(crate) shared_buffers: Option<Box<SharedBuffers>>,
     pub(crate) credits_per_terminal: u32,
     vcs: usize,
     /// Terminals with a port that may be able to send in the next cycle, one bit each.
@@ -73,7 +73,7 @@ impl Injection {
             last_vc: p.vcs as u16 - 1,
             head_sent: false,
             entry: 0,
-            own_vc: ANY,
+            private_vc: ANY_VC,
         };
         let port = |number: usize| {
             let terminal = (number / p.nic_ports) as u32;
@@ -93,7 +93,7 @@ impl Injection {
             credits: credits.repeat(ports),
             complete: vec![0; if packets { ports * p.vcs } else { 0 }],
             credits_now: Vec::new(),
-            pools: Pools::new(plan, ports, p.vcs, false),
+            shared_buffers: SharedBuffers::new(plan, ports, p.vcs, false),
             credits_per_terminal: (p.nic_ports * p.vcs) as u32,
             vcs: p.vcs,
             active: vec![0; p.terminals.div_ceil(64)],
@@ -112,34 +112,34 @@ impl Injection {
     #[inline(always)]
     pub fn credit(&mut self, at: usize) {
         *at_mut(&mut self.credits, at) += 1;
-        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+        self.wake_starved((at as u32 / self.credits_per_terminal) as usize);
     }
 
-    /// The same where VCs share places.
-    pub fn credit_to_pool(&mut self, at: usize) {
+    /// A credit arrived for VC `at`, where VCs share a buffer.
+    pub fn shared_credit(&mut self, at: usize) {
         let port = at / self.vcs;
-        if let Some(pools) = &mut self.pools {
-            pools.give_back(port, at);
+        if let Some(buffers) = &mut self.shared_buffers {
+            buffers.give_back(port, at);
             self.renew_credits(port);
         }
-        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+        self.wake_starved((at as u32 / self.credits_per_terminal) as usize);
     }
 
-    /// The credits of a port of which VCs share places, after any of them were taken or came back.
+    /// Updates the credits of a port whose VCs share a buffer, after places were taken or came back.
     #[inline(never)]
     fn renew_credits(&mut self, port: usize) {
-        let Some(pools) = &self.pools else { return };
+        let Some(buffers) = &self.shared_buffers else { return };
         for vc in 0..self.vcs {
             let at = port * self.vcs + vc;
             if !self.never_fills(vc) {
-                self.credits[at] = pools.credits(port, at);
+                self.credits[at] = buffers.credits(port, at);
             }
         }
     }
 
     /// A terminal with a port that sleeps for want of credits may be able to send.
     #[inline(always)]
-    pub(crate) fn look_at_starved(&mut self, terminal: usize) {
+    pub(crate) fn wake_starved(&mut self, terminal: usize) {
         let (word, bit) = (terminal / 64, 1 << (terminal % 64));
         let starved = &mut self.starved[word];
         if *starved & bit != 0 {
@@ -210,10 +210,10 @@ impl Injection {
     #[inline(always)]
     pub(crate) fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
         let packet = self.packet(terminal, k, outgoing, env, ends);
-        let own_vc = if env.rules.own_vc { self.own_vc(packet, env) } else { ANY };
+        let private_vc = if env.rules.private_vc { self.private_vc(packet, env) } else { ANY_VC };
         let port = &mut self.ports[terminal * env.p.nic_ports + k];
         port.packet = packet;
-        port.own_vc = own_vc;
+        port.private_vc = private_vc;
         port.left = outgoing.flits;
         port.head_sent = false;
     }
@@ -232,7 +232,7 @@ impl Injection {
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
         let end = |router: usize, terminal: u32| End { router: router as u32, terminal };
-        let (head, hops) = match &env.in_tree {
+        let (head, hops) = match &env.fat_tree {
             Some(tree) => (tree.start(end(from, terminal as u32), end(to, dst)), 0),
             None => self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits),
         };
@@ -270,15 +270,15 @@ impl Injection {
         env.pool.insert(packet, Origin { created, injected: u64::MAX, src: terminal as u32, sequence, message, record })
     }
 
-    /// The VC of its injection port that a packet has of its own, in the class of the first dimension that it walks.
+    /// The private VC of a packet at its injection port, in the class of the first dimension of its route.
     #[cold]
     #[inline(never)]
-    fn own_vc(&self, packet: u32, env: &Env) -> u16 {
+    fn private_vc(&self, packet: u32, env: &Env) -> u16 {
         let (src, Packet { dst, wraps, .. }) = (env.pool.origin(packet).src, env.pool[packet]);
         let router = |terminal: u32| env.router_of(terminal as usize) as u32;
         let at_source = self.routing.at_source();
         let first = at_source.and_then(|routing| routing.first_field(router(src), router(dst)));
-        env.own_vc_at_source(packet, first.is_some_and(|field| wraps >> field & 1 == 1))
+        env.private_vc_at_source(packet, first.is_some_and(|field| wraps >> field & 1 == 1))
     }
 
     /// Sends the next flit of the packet at port `k` of a terminal; false if there is no credit for it.
@@ -310,8 +310,8 @@ impl Injection {
             return false;
         }
         *at_mut(&mut self.credits, first + usize::from(vc)) -= 1;
-        if let Some(pools) = &mut self.pools {
-            pools.take(number, first + usize::from(vc), 1);
+        if let Some(buffers) = &mut self.shared_buffers {
+            buffers.take(number, first + usize::from(vc), 1);
             self.renew_credits(number);
         }
         let port = at_mut(&mut self.ports, number);
@@ -340,7 +340,7 @@ impl Injection {
     #[inline(always)]
     pub(crate) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;
-        let most = p.buffer_flits as u16 + self.pools.as_ref().map_or(0, |pools| pools.left(number));
+        let most = p.buffer_flits as u16 + self.shared_buffers.as_ref().map_or(0, |buffers| buffers.free(number));
         let needed = if self.whole_buffer {
             most
         } else if self.cut_through {
@@ -349,10 +349,10 @@ impl Injection {
             1
         };
         let port = &self.ports[number];
-        let vc = if port.own_vc == ANY {
+        let vc = if port.private_vc == ANY_VC {
             choose_vc(self.injection_vc, credits, port.last_vc as usize, needed, most)
         } else {
-            let vc = port.own_vc as usize;
+            let vc = port.private_vc as usize;
             (credits[vc] >= needed).then_some(vc)
         };
         vc.map(|vc| vc as u16)

@@ -1,4 +1,4 @@
-//! Injection of packets that go as traffic creates them, where ports ask for nothing but credits: a packet whose head has a credit at once is
+//! Injection of packets that go as traffic creates them, where ports request nothing but credits: a packet whose head has a credit at once is
 //! drawn, made and sent in one go, and a port remembers only what it has begun.
 
 use super::injection::{Injection, choose_vc};
@@ -11,8 +11,11 @@ impl Injection {
     /// Whether all ports are served so.
     pub(super) fn sends_as_created(&self, env: &Env, ends: &Endpoints) -> bool {
         let rules = &env.rules;
-        let plain =
-            !env.watched && env.flit_times.is_none() && !rules.own_vc && self.pools.is_none() && !self.whole_buffer;
+        let plain = !env.watched
+            && env.flit_times.is_none()
+            && !rules.private_vc
+            && self.shared_buffers.is_none()
+            && !self.whole_buffer;
         plain && env.p.nic_ports == 1 && ends.hosts.is_none() && ends.nics.sends_as_created()
     }
 

@@ -1,11 +1,11 @@
-//! What routers tell each other about their queues, hop by hop along rows and columns.
+//! Congestion information: what routers report about their queues, hop by hop along rows and columns.
 //!
 //! At the end of each cycle every router notes its queue behind each output port: the places taken in the buffers at the other
-//! end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its routes, each note as old as news
-//! takes to come from there.
+//! end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its routes, each note as old as
+//! the information takes to come from there.
 //!
 //! Neither notes nor sums are taken anew each time. A place counts as taken when a flit leaves for it and as free when its credit
-//! comes back. Where news takes time, the board holds running sums, `sum(t, r) = note(t, r) + sum(t - delay, next(r))`. The sum of
+//! comes back. Where information takes time, the board holds running sums, `sum(t, r) = note(t, r) + sum(t - delay, next(r))`. The sum of
 //! `n` notes from router `r` on is then `sum(t, r) - sum(t - n delay, n hops behind r)`: what both have in common cancels, also
 //! round a ring, and also where they overflow.
 
@@ -18,10 +18,10 @@ use crate::unchecked::{at, at_mut};
 /// Steps of a full queue.
 const FULL: u32 = 15;
 
-/// The notes of the last cycles.
+/// The queue notes of the last cycles.
 #[derive(Debug)]
-pub(crate) struct NewsBoard {
-    news: News,
+pub(crate) struct CongestionBoard {
+    spread: News,
     routers: usize,
     /// VCs of a port in the state's numbering: `vc / vcs` is the number of a port in the network.
     vcs: u32,
@@ -34,7 +34,7 @@ pub(crate) struct NewsBoard {
     notes: Vec<u32>,
     /// Steps by places taken.
     steps: Vec<u8>,
-    /// The last cycles, `[cycle % depth][port][router]`: running sums, or notes where all that is asked for is of the same age.
+    /// The last cycles, `[cycle % depth][port][router]`: running sums, or notes where all information has the same age.
     board: Vec<u32>,
     sums: bool,
     /// Cycles kept, minus 1.
@@ -46,11 +46,11 @@ pub(crate) struct NewsBoard {
     coords: Vec<Coords>,
 }
 
-impl NewsBoard {
+impl CongestionBoard {
     /// An empty board for a network whose VCs are numbered by `layout`.
-    pub fn new(grid: &Grid, p: &Params, news: News, layout: Layout) -> Self {
+    pub fn new(grid: &Grid, p: &Params, spread: News, layout: Layout) -> Self {
         let capacity = p.port_places();
-        let depth = news.cycles_kept(grid);
+        let depth = spread.cycles_kept(grid);
         let (ports, routers) = (p.network_ports, p.routers);
         let stride = layout.slots / layout.vcs;
         let mut leaving = vec![NONE; routers * stride];
@@ -61,8 +61,8 @@ impl NewsBoard {
                 arriving[n as usize * stride + (q ^ 1)] = (q * routers + r) as u32;
             }
         }
-        NewsBoard {
-            news,
+        CongestionBoard {
+            spread,
             routers,
             vcs: layout.vcs as u32,
             leaving,
@@ -71,7 +71,7 @@ impl NewsBoard {
             notes: vec![0; ports * routers],
             steps: (0..=capacity).map(|taken| ((taken * FULL + capacity / 2) / capacity) as u8).collect(),
             board: vec![0; depth as usize * ports * routers],
-            sums: news.information == Information::Cross && news.delay_cycles > 0,
+            sums: spread.information == Information::Cross && spread.delay_cycles > 0,
             mask: depth - 1,
             posted: 0,
             coords: (0..grid.routers()).map(|r| grid.coords(r)).collect(),
@@ -113,7 +113,7 @@ impl NewsBoard {
 
     /// The end of cycle `now`: the notes go on the board.
     pub fn post(&mut self, now: u64) {
-        // In cycles that were skipped the network was empty. After many of them nothing is left to tell.
+        // In cycles that were skipped the network was empty. After many of them all notes are 0.
         if now - self.posted > self.mask {
             self.board.fill(0);
             self.posted = now;
@@ -141,7 +141,7 @@ impl NewsBoard {
 
     /// Adds to the notes of a cycle the sums of the next routers.
     fn add_sums(&mut self, cycle: u64) {
-        let (new, old) = (self.row(cycle), self.row(cycle.wrapping_sub(u64::from(self.news.delay_cycles))));
+        let (new, old) = (self.row(cycle), self.row(cycle.wrapping_sub(u64::from(self.spread.delay_cycles))));
         let places = self.notes.len();
         let (before, behind) = self.board.split_at_mut(new.max(old));
         let (new, old) =
@@ -150,7 +150,7 @@ impl NewsBoard {
         for (port, (new, old)) in by_port.enumerate() {
             let stride = self.strides[port / 2] as usize;
             let line = self.sizes[port / 2] as usize * stride;
-            // The next router is so many places on, round the line.
+            // Distance of the next router, cyclically along the line.
             let shift = if port.is_multiple_of(2) { stride } else { line - stride };
             for (new, old) in new.chunks_exact_mut(line).zip(old.chunks_exact(line)) {
                 let (front, back) = new.split_at_mut(line - shift);
@@ -171,7 +171,7 @@ impl NewsBoard {
             let port = left.trailing_zeros() as usize;
             left &= left - 1;
             let distance = self.distance(at, to, port);
-            let (sum, routers) = match self.news.information {
+            let (sum, routers) = match self.spread.information {
                 Information::Cross => (self.sum(me, at, to, port, distance, now), distance),
                 _ => (self.on_board(now.wrapping_sub(1), port, me), 1),
             };
@@ -203,7 +203,7 @@ impl NewsBoard {
         let stride = self.strides[d] as usize;
         if self.sums {
             let end = me - at[d] as usize * stride + to[d] as usize * stride;
-            let oldest = newest.wrapping_sub(u64::from(distance * self.news.delay_cycles));
+            let oldest = newest.wrapping_sub(u64::from(distance * self.spread.delay_cycles));
             return self.on_board(newest, port, me).wrapping_sub(self.on_board(oldest, port, end));
         }
         let (size, first) = (self.sizes[d], me - at[d] as usize * stride);
@@ -224,35 +224,35 @@ mod tests {
 
     const LAYOUT: Layout = Layout { slots: 64, vcs: 8 };
 
-    fn board(information: Information, delay_cycles: u32) -> NewsBoard {
+    fn board(information: Information, delay_cycles: u32) -> CongestionBoard {
         let grid = Grid::torus(&[8, 8]);
         let spec = r#"{"network": {"topology": {"kind": "torus", "size": [8, 8]},
             "routing": {"kind": "cross_line"}, "router": {"vcs": 6, "buffer_flits": 10}},
             "workload": {"kind": "uniform", "offered_load": 0.1}}"#;
         let plan = crate::Plan::new(&crate::spec::from_json(spec).unwrap()).unwrap();
-        NewsBoard::new(&grid, &plan.params, News { information, delay_cycles }, LAYOUT)
+        CongestionBoard::new(&grid, &plan.params, News { information, delay_cycles }, LAYOUT)
     }
 
     /// Fills the queue of router 3 of the first row towards plus x, and empties it again.
-    fn fill(board: &mut NewsBoard, flits: usize) {
+    fn fill(board: &mut CongestionBoard, flits: usize) {
         let vc = LAYOUT.vc(4, LAYOUT.slot(1, 2)) as u32;
         board.flits_leave(&vec![FlitArrival { vc, packet: NONE }; flits]);
     }
 
-    fn empty(board: &mut NewsBoard, flits: usize) {
+    fn empty(board: &mut CongestionBoard, flits: usize) {
         board.credits_come(&vec![LAYOUT.vc(3, LAYOUT.slot(0, 2)) as u32; flits]);
     }
 
     const HERE: Coords = [0; 6];
 
     /// What router 0 knows of plus x as far as router 4.
-    fn known(board: &NewsBoard, now: u64) -> u32 {
+    fn known(board: &CongestionBoard, now: u64) -> u32 {
         board.sum(0, &HERE, &[4, 4, 0, 0, 0, 0], 0, 4, now)
     }
 
     /// Router 0 hears of the full queue of router 3 three hops later.
     #[test]
-    fn news_travels_a_hop_a_cycle() {
+    fn information_travels_a_hop_a_cycle() {
         let mut board = board(Information::Cross, 1);
         fill(&mut board, 60);
         board.post(0);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn news_travels_while_cycles_are_skipped() {
+    fn information_travels_while_cycles_are_skipped() {
         for (skipped, heard) in [(3, FULL), (100, 0)] {
             let mut board = board(Information::Cross, 1);
             fill(&mut board, 60);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn news_without_delay_is_of_the_last_cycle() {
+    fn information_without_delay_is_of_the_last_cycle() {
         let mut board = board(Information::Cross, 0);
         fill(&mut board, 30);
         board.post(0);

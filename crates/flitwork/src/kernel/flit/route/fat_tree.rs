@@ -1,5 +1,5 @@
-//! Fat trees: the route of each head is looked up without dispatch, and where packets compare up ports they decide for the least loaded
-//! at the end of the routing stage, or when they first ask if there is none, and keep to it.
+//! Routes in fat trees. The route of each head is looked up without dispatch. Where packets compare up ports, a packet selects the least loaded one at
+//! the end of its routing stage, or at its first VC request if there is no such stage, and keeps it.
 
 use crate::kernel::flit::router::{EJECTING, HEAD, SlotSet, UNDECIDED, WAITING};
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -10,18 +10,18 @@ use crate::topology::End;
 
 /// The routing of a tree at work.
 #[derive(Debug)]
-pub(crate) struct InTree {
+pub(crate) struct FatTreeRoutes {
     steps: TreeSteps,
     /// The first router of this part of the network.
     first: usize,
     seed: u64,
 }
 
-impl InTree {
+impl FatTreeRoutes {
     /// Of a plan, if its routing is one of trees, from router `first` on.
     pub fn of(plan: &Plan, first: usize) -> Option<Box<Self>> {
         let steps = plan.routing.hop_by_hop()?.tree_steps()?.clone();
-        Some(Box::new(InTree { steps, first, seed: plan.spec.run.seed }))
+        Some(Box::new(FatTreeRoutes { steps, first, seed: plan.spec.run.seed }))
     }
 
     /// How a packet starts.
@@ -31,7 +31,7 @@ impl InTree {
     }
 
     /// Whether packets compare ports.
-    pub fn compares(&self) -> bool {
+    pub fn compares_load(&self) -> bool {
         self.steps.compares().is_some()
     }
 }
@@ -39,10 +39,10 @@ impl InTree {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// The port that the packet that came to the front of an input VC asks for, with its flags.
+    /// The port that the packet that came to the front of an input VC requests, with its flags.
     #[inline(always)]
-    pub(super) fn step_in_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
-        let Env { in_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
+    pub(super) fn next_in_fat_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
+        let Env { fat_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
         let front = self.input(slot).front;
         let (packet, origin) = pool.with_origin(front);
         let (to, label) = packet.walks_to();
@@ -57,37 +57,37 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         (port, flags)
     }
 
-    /// Packets that compare ports decide for one, if this is the cycle in which they do.
+    /// Packets that compare up ports select one, if this is the cycle in which they do.
     #[inline(always)]
-    pub(crate) fn decide_due(&mut self, me: usize, env: &mut Env) {
-        if env.rules.decides_routing {
+    pub(crate) fn select_up_ports(&mut self, me: usize, env: &mut Env) {
+        if env.rules.selects_up_port_in_stage {
             if !self.routed.is_empty() {
-                self.decide_routed(me, env);
+                self.select_up_ports_of_routed(me, env);
             }
         } else if !self.waiting.is_empty() {
-            self.decide_waiting(me, env);
+            self.select_up_ports_of_waiting(me, env);
         }
     }
 
-    /// The front packet of an input VC is routed until it asks in cycle `asks_from`, and decides for a port in the last cycle of that stage.
+    /// The front packet of an input VC is in the routing stage until cycle `requests_from`, when it requests a VC; it selects a port in the last cycle of that stage.
     #[inline(never)]
-    pub(super) fn decide_in_stage(&mut self, me: usize, slot: usize, flags: u8, asks_from: u64, env: &mut Env) {
+    pub(super) fn schedule_selection(&mut self, me: usize, slot: usize, flags: u8, requests_from: u64, env: &mut Env) {
         self.input(slot).flags = flags;
-        let decides = asks_from - 1;
-        if decides == env.now {
+        let selects_up_port = requests_from - 1;
+        if selects_up_port == env.now {
             self.routed.insert(slot);
             env.activate(me);
         } else {
-            env.wheel.at(decides).wakes.push(self.number(me, slot) as u32);
+            env.wheel.at(selects_up_port).wakes.push(self.number(me, slot) as u32);
         }
     }
 
-    /// Packets at the end of the routing stage decide for a port; they ask from the next cycle on.
+    /// Packets at the end of the routing stage select a port; they request VCs from the next cycle on.
     #[inline(never)]
-    fn decide_routed(&mut self, me: usize, env: &mut Env) {
+    fn select_up_ports_of_routed(&mut self, me: usize, env: &mut Env) {
         let mut least = 0u64;
         let routed = self.routed;
-        if !env.rules.routes_in_one {
+        if !env.rules.routing_in_one_cycle {
             self.routed = SlotSet::EMPTY;
         }
         let mut from = 0;
@@ -98,8 +98,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if self.input(slot).flags & UNDECIDED == 0 {
                     continue;
                 }
-                self.decide(me, slot, &mut least, env);
-                if env.rules.routes_in_one {
+                self.select_up_port(me, slot, &mut least, env);
+                if env.rules.routing_in_one_cycle {
                     self.input(slot).flags |= WAITING;
                 } else {
                     env.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);
@@ -109,31 +109,31 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Waiting packets that have yet to decide for a port do.
+    /// Waiting packets that have not selected a port yet do so now.
     #[inline(never)]
-    fn decide_waiting(&mut self, me: usize, env: &mut Env) {
-        // The ports with the fewest flits behind them, once a packet asks: no flit leaves meanwhile.
+    fn select_up_ports_of_waiting(&mut self, me: usize, env: &mut Env) {
+        // The ports with the fewest flits behind them, found for the first packet that needs them: no flit leaves meanwhile.
         let (mut least, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 if self.input(slot).flags & UNDECIDED != 0 {
-                    self.decide(me, slot, &mut least, env);
+                    self.select_up_port(me, slot, &mut least, env);
                 }
             }
             from = word + 1;
         }
         if PACKETS {
-            self.renew_wanted_ports();
+            self.update_requested_ports();
         }
     }
 
-    /// The front packet of an input VC decides for the least loaded of so many up ports, drawn at random, or of all in cyclic order from
+    /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic order from
     /// one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is not known.
     #[inline(always)]
-    fn decide(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
-        let Some(tree) = &env.in_tree else { return };
+    fn select_up_port(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
+        let Some(tree) = &env.fat_tree else { return };
         let parents = tree.steps.parents(tree.first + me);
         let origin = env.pool.origin(self.input(slot).front);
         let bits = packet_bits(tree.seed, origin.src, origin.sequence);
@@ -163,14 +163,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     fn least_loaded(&self, me: usize, ports: u32, env: &Env) -> u64 {
         let (mut fewest, mut least) = (u32::MAX, 0u64);
-        // Which has fewer nobody can guess: no branch.
+        // Unpredictable, so computed without a branch.
         let mut compare = |port: usize, behind: u32| {
             least = if behind < fewest { 0 } else { least };
             fewest = fewest.min(behind);
             least |= u64::from(behind == fewest) << port;
         };
         let ports = 0..(ports as usize).min(PORTS);
-        if PACKETS || env.pools.is_some() {
+        if PACKETS || env.shared_buffers.is_some() {
             ports.for_each(|port| compare(port, self.flits_behind(me, port, env)));
         } else {
             for port in ports {
@@ -184,14 +184,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Flits that have left by a port and whose credits have not come back.
     #[inline(always)]
     pub(crate) fn flits_behind(&self, me: usize, port: usize, env: &Env) -> u32 {
-        if let Some(pools) = &env.pools {
-            return self.flits_behind_pool(me, port, pools, env.p.vcs);
+        if let Some(buffers) = &env.shared_buffers {
+            return self.flits_behind_shared(me, port, buffers, env.p.vcs);
         }
         if !PACKETS {
             let port = self.port_at(port);
             return (port.flits as u32).wrapping_sub(port.returned);
         }
-        // Those of their flits that are yet to leave have been taken off already.
+        // Credits are reduced at the grant, by all flits of a packet; some of them have not left yet.
         let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
         let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
         taken - env.streams.unsent_flits(self.port_number(me, port), env.now)

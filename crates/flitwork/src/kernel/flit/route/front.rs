@@ -18,13 +18,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if alone {
             vc.front = NONE;
         } else {
-            self.next_in_line(me, slot, env);
+            self.bring_next_to_front(me, slot, env);
         }
     }
 
-    /// The same where there is one. On its own: it is not the rule, and must take no registers from what is.
+    /// Brings the next packet of a VC to its front. Out of line: it is rare, and must take no registers from the usual case.
     #[inline(never)]
-    fn next_in_line(&mut self, me: usize, slot: usize, env: &mut Env) {
+    fn bring_next_to_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         let last = vc.behind_last;
         let next = env.pool[last].next;
@@ -35,22 +35,28 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.pool[last].next = env.pool[next].next;
         }
         // Whole packets are released at the start of the cycle behind their tails.
-        self.new_front(me, slot, env.now + u64::from(!PACKETS), env);
+        self.route_front(me, slot, env.now + u64::from(!PACKETS), env);
     }
 
     /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front
     /// behind a tail that has just left.
     #[inline(always)]
-    pub(crate) fn new_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+    pub(crate) fn route_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         if env.rules.hop_by_hop {
-            return self.new_front_hop_by_hop(me, slot, since, env);
+            return self.route_front_hop_by_hop(me, slot, since, env);
         }
-        self.new_front_at_source::<false>(me, slot, since, env);
+        self.route_front_at_source::<false>(me, slot, since, env);
     }
 
-    /// The same where the route is decided at the source.
+    /// Routes a new front packet whose route is decided at the source.
     #[inline(always)]
-    pub(crate) fn new_front_at_source<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+    pub(crate) fn route_front_at_source<const PORT_ONLY: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        since: u64,
+        env: &mut Env,
+    ) {
         let front = self.input(slot).front;
         let packet = &mut env.pool[front];
         let (port, flags) = match env.routes.next_field(me, packet.key) {
@@ -64,56 +70,70 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             None => (env.ejection_port(me, front), HEAD | EJECTING),
         };
-        self.settle::<PLAIN>(me, slot, port, flags, since, env);
+        self.set_route::<PORT_ONLY>(me, slot, port, flags, since, env);
     }
 
-    /// The same in a tree.
+    /// Routes a new front packet in a fat tree.
     #[inline(always)]
-    pub(crate) fn new_front_in_tree<const PLAIN: bool>(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        let (port, flags) = self.step_in_tree(me, slot, env);
-        self.settle::<PLAIN>(me, slot, port, flags, since, env);
+    pub(crate) fn route_front_in_fat_tree<const PORT_ONLY: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        since: u64,
+        env: &mut Env,
+    ) {
+        let (port, flags) = self.next_in_fat_tree(me, slot, env);
+        self.set_route::<PORT_ONLY>(me, slot, port, flags, since, env);
     }
 
-    /// The same where the route is decided hop by hop.
+    /// Routes a new front packet hop by hop.
     #[inline(never)]
-    fn new_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        if env.rules.in_tree {
-            return self.new_front_in_tree::<false>(me, slot, since, env);
+    fn route_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
+        if env.rules.fat_tree {
+            return self.route_front_in_fat_tree::<false>(me, slot, since, env);
         }
-        let found = if env.rules.by_choice {
-            let asks_from = env.asks_from(me, self.input(slot).front, since);
-            self.route_by_choice(me, slot, asks_from, env)
+        let found = if env.rules.adaptive {
+            let requests_from = env.requests_from(me, self.input(slot).front, since);
+            self.route_to_candidates(me, slot, requests_from, env)
         } else {
-            self.route_to_one_port(me, slot, env)
+            self.route_to_single_port(me, slot, env)
         };
         let (port, flags) = match found {
             Some(port) => (port, HEAD),
             None => (env.ejection_port(me, self.input(slot).front), HEAD | EJECTING),
         };
-        self.settle::<false>(me, slot, port, flags, since, env);
+        self.set_route::<false>(me, slot, port, flags, since, env);
     }
 
     /// The front packet wants `port`.
     #[inline(always)]
-    fn settle<const PLAIN: bool>(&mut self, me: usize, slot: usize, port: u8, flags: u8, since: u64, env: &mut Env) {
+    fn set_route<const PORT_ONLY: bool>(
+        &mut self,
+        me: usize,
+        slot: usize,
+        port: u8,
+        flags: u8,
+        since: u64,
+        env: &mut Env,
+    ) {
         let vc = self.input(slot);
         let packet = &env.pool[vc.front];
         vc.left = packet.flits;
         vc.port = port;
-        if PLAIN {
-            if env.decides_in_stage(flags) {
-                let asks_from = env.asks_from(me, vc.front, since);
-                return self.decide_in_stage(me, slot, flags, asks_from, env);
+        if PORT_ONLY {
+            if env.selects_in_stage(flags) {
+                let requests_from = env.requests_from(me, vc.front, since);
+                return self.schedule_selection(me, slot, flags, requests_from, env);
             }
             vc.flags = flags | WAITING;
-            if env.rules.routes_in_one {
+            if env.rules.routing_in_one_cycle {
                 self.routed.insert(slot);
                 return env.activate(me);
             }
-            return self.want(me, slot, port, env);
+            return self.request_vc(me, slot, port, env);
         }
-        if env.rules.own_vc {
-            self.note_own_vc(me, slot, port, flags, env);
+        if env.rules.private_vc {
+            self.note_private_vc(me, slot, port, flags, env);
         }
         let vc = self.input(slot);
         if env.rules.fcfs {
@@ -122,20 +142,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let number = me * Self::slots_in(env) + slot;
             env.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
-        let asks_from = env.asks_from(me, vc.front, since);
+        let requests_from = env.requests_from(me, vc.front, since);
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
-        if asks_from == since {
+        if requests_from == since {
             vc.flags = flags | WAITING;
-            self.want(me, slot, port, env);
-        } else if env.decides_in_stage(flags) {
-            self.decide_in_stage(me, slot, flags, asks_from, env);
-        } else if env.rules.routes_in_one && since == env.now {
+            self.request_vc(me, slot, port, env);
+        } else if env.selects_in_stage(flags) {
+            self.schedule_selection(me, slot, flags, requests_from, env);
+        } else if env.rules.routing_in_one_cycle && since == env.now {
             vc.flags = flags | WAITING;
             self.routed.insert(slot);
             env.activate(me);
         } else {
             vc.flags = flags;
-            env.wheel.at(asks_from).wakes.push(self.number(me, slot) as u32);
+            env.wheel.at(requests_from).wakes.push(self.number(me, slot) as u32);
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct NextOutputs {
 }
 
 impl NextOutputs {
-    /// Of a plan; `None` where packets choose on their way.
+    /// For a plan; `None` where packets have several candidates.
     pub fn of(plan: &Plan) -> Option<Self> {
         let routing = plan.routing.hop_by_hop();
         let known = routing.is_none_or(|routing| routing.is_fixed() && routing.division() == Division::Equal(1));

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) struct RouteTable {
     /// From the first router of this part of the network on.
     keys: Keys,
-    /// Those of all routers, where this is a part.
+    /// The keys of all routers, where this is a part of a network.
     all: Option<Box<[u64]>>,
     /// For each router of this part, the output ports behind which packets have dateline class 1, as bits; empty unless packets change class
     /// at datelines.
@@ -42,9 +42,9 @@ impl RouteTable {
         self.all.as_deref().unwrap_or(&self.keys.of_router)
     }
 
-    /// Asks for the key of a router.
+    /// Prefetches the key of a router.
     #[inline(always)]
-    pub fn ask_for(&self, router: usize) {
+    pub fn prefetch_key(&self, router: usize) {
         prefetch(at(&self.keys.of_router, router));
     }
 

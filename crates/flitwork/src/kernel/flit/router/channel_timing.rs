@@ -1,10 +1,10 @@
-//! Channels with a latency of their own, and slow ones. Routers of networks without them never look here.
+//! Timing of channels that differ from each other: their own latency, and slow channels. Networks without such channels have no such table.
 
 use crate::plan::Plan;
 
-/// Times of channels that are not those of all others.
+/// Latency and bandwidth of each channel.
 #[derive(Debug)]
-pub(crate) struct OwnTimes {
+pub(crate) struct ChannelTiming {
     ports: usize,
     /// Switch granted to arrival at the next buffer, of each output port, `[router][port]` [cycles].
     pub hop_cycles: Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct OwnTimes {
     ready: Vec<u64>,
 }
 
-impl OwnTimes {
+impl ChannelTiming {
     /// Of a plan; `None` where all channels are alike.
     pub fn of(plan: &Plan) -> Option<Self> {
         let (fabric, p) = (&plan.fabric, &plan.params);
@@ -34,7 +34,7 @@ impl OwnTimes {
         let width = |at: (u32, usize)| if of_network(&at) { fabric.cycles_per_flit(at.0, at.1) } else { 1 };
         let slow = fabric.slow_channel().is_some();
         let cycles_per_flit: Vec<u32> = if slow { places().map(width).collect() } else { Vec::new() };
-        Some(OwnTimes {
+        Some(ChannelTiming {
             ports: p.ports,
             hop_cycles: places().map(hop).collect(),
             credit_cycles: places().map(credit).collect(),

@@ -70,10 +70,10 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     fn or(&self, other: &Self) -> Self;
     /// What is in it and not in `other`.
     fn without(&self, other: &Self) -> Self;
-    /// Those below `n`, and those from `n` on.
+    /// Members below `n`, and members from `n` on.
     fn below(&self, n: usize) -> Self;
     fn at_least(&self, n: usize) -> Self;
-    /// Those of dateline class `class` (0 or 1) of a port.
+    /// Members of dateline class `class` (0 or 1) of a port.
     fn of_class(&self, classes: &ClassMasks, port: usize, class: usize) -> Self;
     /// How many are in it.
     fn count(&self) -> u32;

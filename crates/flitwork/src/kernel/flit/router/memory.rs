@@ -12,7 +12,7 @@ pub(crate) trait Memory<M: VcMask>: Clone + std::fmt::Debug + Send + 'static {
     /// Whether the number of ports, and of places for VCs, is known only when the network is made.
     const COUNTED: bool;
 
-    /// So many ports with so many VCs each, all alike.
+    /// `ports` ports with `vcs` VCs each, all alike.
     fn new(ports: usize, vcs: usize, port: Port<M>, output: OutputVc<M::Slot>) -> Self;
 
     /// Places for ports.
@@ -99,7 +99,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     }
 }
 
-/// In lines of their own, as long as the network needs them. `VCS` is the distance of ports in the numbers of VCs, at least `vcs`.
+/// In three separate arrays, as long as the network needs them. `VCS` is the distance of ports in the numbers of VCs, at least `vcs`.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted<M: VcMask, const VCS: usize> {
     /// VCs of a port.

@@ -9,10 +9,10 @@ mod slots;
 mod stages;
 mod state;
 
-pub(crate) use channel_timing::OwnTimes;
+pub(crate) use channel_timing::ChannelTiming;
 pub(crate) use masks::{ClassMasks, SlotNumber, VcMask};
 pub(crate) use memory::{Counted, Memory, Within};
-pub(crate) use shared_buffer::Pools;
+pub(crate) use shared_buffer::SharedBuffers;
 pub(crate) use slots::SlotSet;
 pub(crate) use state::{
     ACTIVE, EJECTING, GRANTED, HEAD, InputVc, OutputVc, Port, Router, UNDECIDED, UPPER_CLASS, WAITING,

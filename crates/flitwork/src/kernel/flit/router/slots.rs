@@ -72,9 +72,9 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         }
     }
 
-    /// Whether no two of it are of the same port of `VCS` VCs, of which words have a whole number. Only where words have no groups.
+    /// Whether it has at most one VC of each port. Ports have `VCS` VCs; a word holds a whole number of ports. Only for sets without groups.
     #[inline(always)]
-    pub fn has_one_a_port<const VCS: usize>(&self) -> bool {
+    pub fn has_one_per_port<const VCS: usize>(&self) -> bool {
         if Self::GROUPED {
             return false;
         }
@@ -238,7 +238,7 @@ mod tests {
             let expected = ports.clone().filter(crowded).fold(0, |all, port| all | !0u64 >> (64 - VCS) << (port * VCS));
             let set = SlotSet::<1>::from_first_word(word);
             assert_eq!(set.crowded_ports::<VCS>(), expected, "{word:#x} in ports of {VCS}");
-            assert_eq!(set.has_one_a_port::<VCS>(), expected == 0, "{word:#x} in ports of {VCS}");
+            assert_eq!(set.has_one_per_port::<VCS>(), expected == 0, "{word:#x} in ports of {VCS}");
         }
         for i in 0..4000 {
             // Few members, many, and all.

@@ -10,7 +10,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(crate) fn end_stages(&mut self, env: &mut Env) {
         let any = !(self.routed.is_empty() && self.allocated.is_empty());
-        // Nobody can guess it: no branch.
+        // Unpredictable, so computed without a branch.
         env.staged_at = if any { env.now } else { env.staged_at };
         self.waiting.insert_all(&self.routed);
         self.ready.insert_all(&self.allocated);

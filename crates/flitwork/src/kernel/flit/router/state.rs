@@ -5,7 +5,7 @@
 //! because flits of one packet enter and leave a virtual channel in order and without others between them. A packet waits
 //! behind another in at most one buffer (the one its head is in), so one link a packet suffices.
 //!
-//! What the allocators ask each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
+//! What the allocators read each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
 //! for an output VC, which output VCs are free, and which input VCs have a flit and a credit for it (`ready`).
 //!
 //! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are known at compile time, at least what the network has. The
@@ -29,7 +29,7 @@ pub(crate) const EJECTING: u8 = 8;
 pub(crate) const GRANTED: u8 = 16;
 /// The front packet needs a VC of dateline class 1.
 pub(crate) const UPPER_CLASS: u8 = 32;
-/// The front packet has yet to decide for an output port.
+/// The front packet has yet to select an output port.
 pub(crate) const UNDECIDED: u8 = 64;
 
 /// An input virtual channel: a quarter of a cache line.
@@ -145,15 +145,15 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
     /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or, in `allocated`, it is ready. Empty between
-    /// cycles. `routed` also has those whose packet decides for a port in this cycle, the last of its routing stage, however long.
+    /// cycles. `routed` also has those whose packet selects a port in this cycle, the last of its routing stage, however long.
     pub routed: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
     /// Output ports that packets wait for, kept where packets move whole; and those that more than one waits for, kept for allocation by bit
     /// masks alone. Where flits move one by one all that wait are looked at anyway.
-    pub wanted_ports: u64,
-    pub shared_ports: u64,
-    /// Input VCs, as bits, of which no two want the same output port, where one word holds all; kept by `vc_allocation/single_flit.rs`.
-    pub apart: u64,
+    pub requested_ports: u64,
+    pub contended_ports: u64,
+    /// Input VCs, as bits, of which no two want the same output port, where one word holds all VCs; kept by `vc_allocation/single_flit.rs`.
+    pub conflict_free: u64,
 }
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
@@ -165,7 +165,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.memory.ports() * VCS
     }
 
-    /// The same for all routers of a network.
+    /// VCs that are numbered in each router of a network.
     #[inline(always)]
     pub fn slots_in(env: &Env) -> usize {
         if M::Memory::<PORTS, VCS>::COUNTED { env.slots } else { PORTS * VCS }
@@ -193,9 +193,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             ready: SlotSet::EMPTY,
             routed: SlotSet::EMPTY,
             allocated: SlotSet::EMPTY,
-            wanted_ports: 0,
-            shared_ports: 0,
-            apart: 0,
+            requested_ports: 0,
+            contended_ports: 0,
+            conflict_free: 0,
         };
         let layout = Layout { slots: empty.slots(), vcs: VCS };
         let mut routers = vec![empty; p.routers];

@@ -121,7 +121,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch allocation in this
     /// cycle, and notes the columns. A path to one of the `busy` ports waits.
-    pub(crate) fn serve_held(&mut self, me: usize, switch: &mut GeneralSwitch, busy: u64, env: &Env) -> u64 {
+    pub(crate) fn serve_held_paths(&mut self, me: usize, switch: &mut GeneralSwitch, busy: u64, env: &Env) -> u64 {
         let held = switch.held_rows[me];
         let mut left = held;
         while left != 0 {
@@ -138,7 +138,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if can_send {
                 switch.sending.push((row as u16, slot));
             }
-            let stalls = !env.rules.until_tail && (!can_send || vc.occupied == 1);
+            let stalls = !env.rules.holds_until_tail && (!can_send || vc.occupied == 1);
             if stalls || can_send && vc.left == 1 {
                 switch.held_rows[me] &= !(1 << row);
             }
@@ -161,7 +161,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         best.2
     }
 
-    pub(crate) fn allocate_switch(
+    pub(crate) fn allocate_switch_general(
         &mut self,
         me: usize,
         switch: &mut GeneralSwitch,
@@ -176,7 +176,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         switch.senders.clear();
         if !self.ready.is_empty() {
             let mut rows_of = [0u64; PORTS];
-            let ports = self.switch_asks(&mut rows_of);
+            let ports = self.switch_requests(&mut rows_of);
             ports.for_each(|port| {
                 if switch.output_speedup == 1 && switch.is_busy(port) {
                     return;
@@ -271,7 +271,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Adds the requests of packets that wait for a VC, where no other VC of the row asks for the column.
+    /// Adds the requests of packets that wait for a VC, where no other VC of the row requests the column.
     fn add_speculative(
         &mut self,
         me: usize,
@@ -309,10 +309,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Whether a packet asked for more sets of VCs in this cycle than had one with a credit.
+    /// Whether a packet requested more sets of VCs in this cycle than had one with a credit.
     fn speculates_in_vain(&mut self, me: usize, slot: u16, vcs: &GeneralVcAllocation<M>, env: &Env) -> bool {
         let ejects = self.input(slot as usize).flags & EJECTING != 0;
-        let sets = env.choices.as_ref().map_or(0, |choices| choices.candidates(self.number(me, slot as usize)).count());
+        let sets = env
+            .hop_by_hop
+            .as_ref()
+            .map_or(0, |hop_by_hop| hop_by_hop.candidates(self.number(me, slot as usize)).count());
         let open = vcs.speculative.iter().filter(|(other, _)| *other == slot).count();
         !ejects && open < sets
     }
@@ -337,12 +340,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for i in 0..switch.sending.len() {
             let (row, slot) = switch.sending[i];
             let vc = *self.input(slot as usize);
-            if env.pools.is_some() && self.output(vc.output as usize).credits == 0 {
-                // A row before it has taken the last place of the pool: the flit stays, and lets go of its path.
+            if env.shared_buffers.is_some() && self.output(vc.output as usize).credits == 0 {
+                // A row before it has taken the last place of the shared part: the flit stays, and its path is released.
                 switch.held_rows.get_mut(me).into_iter().for_each(|held| *held &= !(1 << row));
                 continue;
             }
-            let hold = env.rules.hold && vc.left > 1 && (env.rules.until_tail || vc.occupied > 1);
+            let holds_switch = env.rules.holds_switch && vc.left > 1 && (env.rules.holds_until_tail || vc.occupied > 1);
             if vc.flags & ACTIVE == 0 {
                 // Sent on speculation: the request masks learn of it now.
                 self.activate(slot as usize);
@@ -358,7 +361,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 None => env.now,
             };
             self.traverse::<true, false>(me, slot as usize, turn, env);
-            if hold {
+            if holds_switch {
                 switch.held_rows[me] |= 1 << row;
                 switch.held_slot[me * switch.rows + row as usize] = slot;
             }

@@ -1,8 +1,8 @@
 //! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
 //!
 //! Two ways to the same matching. Where one word holds all VCs of a router, one look at each ready VC tells those that send to each port, and a
-//! port grants the first of them; those that nobody meets are granted what they ask for, and two that
-//! meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that ask for each output
+//! port grants the first of them; those that nobody meets are granted what they request, and two that
+//! meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that request each output
 //! port.
 
 use crate::kernel::flit::router::{SlotNumber, SlotSet};
@@ -13,18 +13,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     #[inline(always)]
-    pub(crate) fn allocate_switch_fast<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
+    pub(crate) fn allocate_switch_islip<const COMMON: bool>(&mut self, me: usize, env: &mut Env) {
         // Of many ready VCs some nearly always meet: it is not looked at whether they do.
-        let apart = self.ready.has_few() && self.ready_are_apart();
-        if WORDS > 1 && !apart {
-            return self.match_rows::<LEAN>(me, env);
+        let conflict_free = self.ready.has_few() && self.is_conflict_free();
+        if WORDS > 1 && !conflict_free {
+            return self.match_rows::<COMMON>(me, env);
         }
-        let won = if apart {
+        let won = if conflict_free {
             self.ready
-        } else if let Some(slot) = self.winner_if_two::<LEAN>(env) {
+        } else if let Some(slot) = self.winner_if_two::<COMMON>(env) {
             SlotSet::from_first_word(1 << slot)
         } else {
-            self.match_switch::<LEAN>(me, env)
+            self.match_switch::<COMMON>(me, env)
         };
         let mut from = 0;
         while let Some((word, mut bits)) = won.word_from(from) {
@@ -33,21 +33,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 bits &= bits - 1;
                 let port = self.input(slot).port as usize;
                 self.move_switch_pointers(slot, port);
-                self.traverse::<false, LEAN>(me, slot, env.now, env);
+                self.traverse::<false, COMMON>(me, slot, env.now, env);
             }
             from = word + 1;
         }
     }
 
-    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it asks for.
+    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it requests.
     #[inline(always)]
-    fn ready_are_apart(&self) -> bool {
-        self.ready.has_one_a_port::<VCS>() && self.ready_ports_are_apart()
+    fn is_conflict_free(&self) -> bool {
+        self.ready.has_one_per_port::<VCS>() && self.outputs_are_conflict_free()
     }
 
     /// Whether no two ready VCs want the same output port.
     #[inline(always)]
-    pub(super) fn ready_ports_are_apart(&self) -> bool {
+    pub(super) fn outputs_are_conflict_free(&self) -> bool {
         let (mut ports, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
@@ -77,39 +77,39 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Every output port grants an input port, every input port accepts an output port, and sends.
     // The loop of `match_switch` again: with one for both, by a closure, trees take a hundredth more instructions.
     #[inline(always)]
-    fn match_rows<const LEAN: bool>(&mut self, me: usize, env: &mut Env) {
+    fn match_rows<const COMMON: bool>(&mut self, me: usize, env: &mut Env) {
         let mut granted = [0u64; PORTS];
-        let mut rows = self.grant_by_rows::<LEAN>(me, &mut granted, env);
+        let mut rows = self.grant_by_rows::<COMMON>(me, &mut granted, env);
         while rows != 0 {
             let in_port = rows.trailing_zeros() as usize;
             rows &= rows - 1;
             let port = at(&granted, in_port).first_from(self.port_accepts_first(in_port));
             let slot = Self::slot(in_port, self.vc_to_send(in_port, port));
             self.move_switch_pointers(slot, port);
-            self.traverse::<false, LEAN>(me, slot, env.now, env);
+            self.traverse::<false, COMMON>(me, slot, env.now, env);
         }
     }
 
     /// Output ports granted to each input port, and the input ports that have any, as bits.
     #[inline(always)]
-    fn grant_by_rows<const LEAN: bool>(&mut self, me: usize, granted: &mut [u64; PORTS], env: &mut Env) -> u64 {
+    fn grant_by_rows<const COMMON: bool>(&mut self, me: usize, granted: &mut [u64; PORTS], env: &mut Env) -> u64 {
         let mut rows_of = [0u64; PORTS];
-        let ports = self.switch_asks(&mut rows_of);
-        if env.asks::<LEAN>(|rules| rules.injection_last) {
+        let ports = self.switch_requests(&mut rows_of);
+        if env.rare::<COMMON>(|rules| rules.injection_last) {
             Self::yield_switch_to_transit(env.network_ports(me), &mut rows_of);
         }
         self.grant_rows(&rows_of, ports, granted)
     }
 
-    /// Those that are granted the switch, where some of what is ready may meet; where one word holds all VCs, some do.
+    /// The VCs that are granted the switch, where some ready VCs may conflict; where one word holds all VCs, some do.
     #[inline(never)]
-    pub(super) fn match_switch<const LEAN: bool>(&mut self, me: usize, env: &mut Env) -> SlotSet<WORDS> {
-        let injection_last = env.asks::<LEAN>(|rules| rules.injection_last);
+    pub(super) fn match_switch<const COMMON: bool>(&mut self, me: usize, env: &mut Env) -> SlotSet<WORDS> {
+        let injection_last = env.rare::<COMMON>(|rules| rules.injection_last);
         if WORDS == 1 && !injection_last {
             return SlotSet::from_first_word(self.match_in_one_word());
         }
         let mut granted = [0u64; PORTS];
-        let mut rows = self.grant_by_rows::<LEAN>(me, &mut granted, env);
+        let mut rows = self.grant_by_rows::<COMMON>(me, &mut granted, env);
         let mut won = SlotSet::EMPTY;
         while rows != 0 {
             let in_port = rows.trailing_zeros() as usize;
@@ -120,7 +120,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         won
     }
 
-    /// The same where one word holds all VCs: most are in nobody's way, and nearly always only two others meet. Some must.
+    /// The VCs that are granted the switch, where one word holds all VCs. Some conflict; most do not, and nearly always only two do.
     #[inline(always)]
     fn match_in_one_word(&self) -> u64 {
         let ready = self.ready.first_word();
@@ -151,10 +151,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Where one word holds all VCs: the one that is granted the switch if two are all that is ready.
     #[inline(always)]
-    fn winner_if_two<const LEAN: bool>(&self, env: &Env) -> Option<usize> {
+    fn winner_if_two<const COMMON: bool>(&self, env: &Env) -> Option<usize> {
         let ready = self.ready.first_word();
         let more = ready & ready.wrapping_sub(1);
-        if env.asks::<LEAN>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
+        if env.rare::<COMMON>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
             return None;
         }
         Some(self.winner_of_two(ready, more))
@@ -183,7 +183,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if first_wins { a } else { b }
     }
 
-    /// Those of `ready` that send to each port. The ports that any of them sends to, as bits, and those that more than one does.
+    /// The VCs of `ready` that send to each port. The ports that any of them sends to, as bits, and those that more than one does.
     #[inline(always)]
     fn senders_by_port(&self, ready: u64, senders: &mut [u64; PORTS]) -> (u64, u64) {
         let (mut wanted, mut shared, mut left) = (0u64, 0u64, ready);
@@ -213,7 +213,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         rows
     }
 
-    /// Every output port of `ports` grants the first input port that asks for it from its pointer on. The input ports granted, as bits.
+    /// Every output port of `ports` grants the first input port that requests it from its pointer on. The input ports granted, as bits.
     #[inline(always)]
     fn grant_rows(&self, rows_of: &[u64; PORTS], mut ports: u64, granted: &mut [u64; PORTS]) -> u64 {
         let mut rows = 0;
@@ -227,7 +227,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         rows
     }
 
-    /// Injection ports do not ask for what a network port asks for.
+    /// Injection ports yield: they do not request an output port that a network port requests.
     #[inline(never)]
     fn yield_switch_to_transit(network_ports: usize, rows_of: &mut [u64; PORTS]) {
         for rows in rows_of {
@@ -236,9 +236,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Adds the input ports that have a ready VC for each output port to `rows_of`. The output ports asked for, as bits.
+    /// Adds the input ports that have a ready VC for each output port to `rows_of`. The output ports requested, as bits.
     #[inline(always)]
-    pub(super) fn switch_asks(&mut self, rows_of: &mut [u64; PORTS]) -> u64 {
+    pub(super) fn switch_requests(&mut self, rows_of: &mut [u64; PORTS]) -> u64 {
         let (mut ports, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {

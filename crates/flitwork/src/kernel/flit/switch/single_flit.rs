@@ -1,5 +1,5 @@
 //! The switch where VC allocation takes a cycle and packets of one flit are usual: such a packet leaves in one go. Longer packets among them go
-//! the usual way, out of line.
+//! the usual path, out of line.
 
 use crate::kernel::flit::router::HEAD;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -9,18 +9,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// Whether all that is ready was given VCs of different ports in the cycle before.
     #[inline(always)]
-    fn ready_is_known_apart(&self) -> bool {
-        WORDS == 1 && self.ready.first_word() & !self.apart == 0
+    fn is_known_conflict_free(&self) -> bool {
+        WORDS == 1 && self.ready.first_word() & !self.conflict_free == 0
     }
 
     /// What is ready is sent, or of what meets at the switch one flit a port.
     #[inline(always)]
-    pub(crate) fn send_ready<const ALL: bool>(&mut self, me: usize, env: &mut Env) {
+    pub(crate) fn allocate_switch_single_flit<const ALL_SINGLE_FLIT: bool>(&mut self, me: usize, env: &mut Env) {
         // Of many ready VCs some nearly always meet: it is not looked at whether they do.
-        let apart = self.ready.has_few()
-            && self.ready.has_one_a_port::<VCS>()
-            && (self.ready_is_known_apart() || self.ready_ports_are_apart());
-        let won = if apart { self.ready } else { self.match_switch::<true>(me, env) };
+        let conflict_free = self.ready.has_few()
+            && self.ready.has_one_per_port::<VCS>()
+            && (self.is_known_conflict_free() || self.outputs_are_conflict_free());
+        let won = if conflict_free { self.ready } else { self.match_switch::<true>(me, env) };
         self.ready.remove_all(&won);
         let mut from = 0;
         while let Some((word, mut bits)) = won.word_from(from) {
@@ -29,13 +29,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 bits &= bits - 1;
                 let vc = self.input(slot);
                 let port = vc.port as usize;
-                let single = ALL || vc.left == 1 && vc.flags & HEAD != 0;
-                debug_assert!(!ALL || vc.left == 1);
+                let single = ALL_SINGLE_FLIT || vc.left == 1 && vc.flags & HEAD != 0;
+                debug_assert!(!ALL_SINGLE_FLIT || vc.left == 1);
                 self.move_switch_pointers(slot, port);
                 if single {
-                    self.send_single(me, slot, env);
+                    self.send_owner(me, slot, env);
                 } else {
-                    self.traverse_apart(me, slot, env);
+                    self.traverse_out_of_line(me, slot, env);
                 }
             }
             from = word + 1;
@@ -44,16 +44,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The front packet, of one flit, leaves by the VC that it owns.
     #[inline(always)]
-    fn send_single(&mut self, me: usize, slot: usize, env: &mut Env) {
+    fn send_owner(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
         let (port, out_vc) = (vc.port as usize, vc.output as usize % VCS);
         self.port(port).free.insert(out_vc);
-        self.send_whole(me, slot, (port, out_vc), env);
+        self.send_one_flit_packet(me, slot, (port, out_vc), env);
     }
 
     /// [`Router::traverse`] of a longer packet, on its own, so that it takes no registers from the others.
     #[inline(never)]
-    fn traverse_apart(&mut self, me: usize, slot: usize, env: &mut Env) {
+    fn traverse_out_of_line(&mut self, me: usize, slot: usize, env: &mut Env) {
         self.ready.insert(slot);
         self.traverse::<false, true>(me, slot, env.now, env);
     }

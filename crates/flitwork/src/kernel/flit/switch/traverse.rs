@@ -9,9 +9,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
-    /// output speed-up makes it queue. `OWN`: channels may have times of their own, and VCs share places.
+    /// output speed-up makes it queue. `GENERAL`: channels may have their own timing, and VCs may share buffer places.
     #[inline(always)]
-    pub(crate) fn traverse<const OWN: bool, const LEAN: bool>(
+    pub(crate) fn traverse<const GENERAL: bool, const COMMON: bool>(
         &mut self,
         me: usize,
         slot: usize,
@@ -34,25 +34,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let out = self.output_of(output);
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
-        if OWN && env.pools.is_some() {
+        if GENERAL && env.shared_buffers.is_some() {
             self.take_place(me, Self::slot(output.0, output.1), env);
         }
-        self.send_on::<OWN>(me, output, packet, (head, tail), turn, env);
-        if !LEAN && env.flit_times.is_some() {
+        self.send_on::<GENERAL>(me, output, packet, (head, tail), turn, env);
+        if !COMMON && env.flit_times.is_some() {
             self.note_flit(port, packet, tail, turn, env);
         }
-        self.return_credit::<OWN>(me, slot, env);
+        self.return_credit::<GENERAL>(me, slot, env);
 
         if blocked {
             self.ready.remove(slot);
         }
         if tail {
-            self.behind_tail::<LEAN>(me, slot, output, env);
-            if OWN && env.pools.is_some() {
+            self.behind_tail::<COMMON>(me, slot, output, env);
+            if GENERAL && env.shared_buffers.is_some() {
                 self.free_places(me, Self::slot(output.0, output.1), env);
             }
         }
-        if env.is_watched::<LEAN>() {
+        if env.is_watched::<COMMON>() {
             let head = head.then_some(packet);
             let (in_port, _) = Self::port_and_vc(slot);
             env.note_move(
@@ -67,7 +67,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and the last of it.
     #[inline(always)]
-    pub(crate) fn send_on<const OWN: bool>(
+    pub(crate) fn send_on<const GENERAL: bool>(
         &mut self,
         me: usize,
         (port, out_vc): (usize, usize),
@@ -82,17 +82,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let tail = tail.then_some(packet);
             // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their ports.
             return if WORDS == 1 {
-                self.eject_apart::<OWN>(me, (port, out_vc), tail, turn, env)
+                self.eject_out_of_line::<GENERAL>(me, (port, out_vc), tail, turn, env)
             } else {
-                self.eject::<OWN>(me, (port, out_vc), tail, turn, env)
+                self.eject::<GENERAL>(me, (port, out_vc), tail, turn, env)
             };
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
-        if let Some(own) = env.own_times.as_mut().filter(|_| OWN) {
-            own.granted(me, port, env.now);
-            env.wheel.at(turn + u64::from(own.hop_cycles[own.at(me, port)])).flits.push(flit);
-        } else if !OWN || turn == env.now {
+        if let Some(timing) = env.channel_timing.as_mut().filter(|_| GENERAL) {
+            timing.granted(me, port, env.now);
+            env.wheel.at(turn + u64::from(timing.hop_cycles[timing.at(me, port)])).flits.push(flit);
+        } else if !GENERAL || turn == env.now {
             push_within(&mut env.next_flits, flit);
         } else {
             env.send_later(flit, turn);
@@ -101,15 +101,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The place that a flit leaves becomes free upstream.
     #[inline(always)]
-    pub(crate) fn return_credit<const OWN: bool>(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(crate) fn return_credit<const GENERAL: bool>(&mut self, me: usize, slot: usize, env: &mut Env) {
         let (in_port, in_vc) = Self::port_and_vc(slot);
         let feeder = self.port(in_port).feeder;
         if feeder != NONE {
             let upstream = feeder + in_vc as u32;
-            match env.own_times.as_ref().filter(|_| OWN) {
+            match env.channel_timing.as_ref().filter(|_| GENERAL) {
                 None => push_within(&mut env.next_credits, upstream),
-                Some(own) => {
-                    let cycles = own.credit_cycles[own.at(me, in_port)];
+                Some(timing) => {
+                    let cycles = timing.credit_cycles[timing.at(me, in_port)];
                     env.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
                 }
             }
@@ -121,7 +121,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The output VC is free again, and the next packet of the buffer comes to the front.
     #[inline(always)]
-    pub(crate) fn behind_tail<const LEAN: bool>(
+    pub(crate) fn behind_tail<const COMMON: bool>(
         &mut self,
         me: usize,
         slot: usize,
@@ -130,7 +130,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) {
         let credits = self.output_of((port, out_vc)).credits;
         self.port(port).free.insert(out_vc);
-        if env.asks::<LEAN>(|rules| rules.by_choice) && env.rules.first_use.are_enough(credits) {
+        if env.rare::<COMMON>(|rules| rules.adaptive) && env.rules.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }
         self.next_front(me, slot, env);

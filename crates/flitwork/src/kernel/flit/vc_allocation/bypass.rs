@@ -1,60 +1,60 @@
-//! VC allocation where each packet asks for VCs of one port and flits move one by one, and the short way for what is in nobody's way.
+//! VC allocation where each packet requests VCs of one port and flits move one by one, and the short way for what is in nobody's way.
 //!
 //! A packet of one flit that is alone on its way through the router is given a VC, is granted the switch and leaves in one cycle. It never
 //! owns the VC: what it would take and give back within the cycle is not written.
 
 use crate::kernel::flit::router::SlotSet;
-use crate::kernel::flit::vc_allocation::{Ask, Scratch};
+use crate::kernel::flit::vc_allocation::{Scratch, VcRequest};
 use crate::kernel::flit::{Env, Router, VcMask};
 
-/// Which ports packets want to go between, as bits: output ports, and, where a router is small enough for the short way, input ports below
-/// them. And those that more than one packet wants.
+/// The ports that packets want to use, as bits, and those that more than one packet wants: output ports, and below them, where a router is small
+/// enough for the bypass, input ports.
 #[derive(Debug, Clone, Copy, Default)]
-struct Ways {
+struct PortUse {
     wanted: u64,
     shared: u64,
 }
 
-impl Ways {
+impl PortUse {
     #[inline(always)]
-    fn add(&mut self, way: u64) {
-        self.shared |= self.wanted & way;
-        self.wanted |= way;
+    fn add(&mut self, ports_between: u64) {
+        self.shared |= self.wanted & ports_between;
+        self.wanted |= ports_between;
     }
 }
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Routers with a short way.
-    const SHORT_WAY: bool = PORTS <= 32 && !SlotSet::<WORDS>::GROUPED;
+    /// Whether routers of this size have a bypass.
+    const CAN_BYPASS: bool = PORTS <= 32 && !SlotSet::<WORDS>::GROUPED;
 
     /// Waiting packets are given VCs; some leave.
     #[inline(never)]
-    pub(crate) fn serve_waiting<const LEAN: bool, const SHORT: bool>(
+    pub(crate) fn allocate_vcs_to_flits<const COMMON: bool, const BYPASS: bool>(
         &mut self,
         me: usize,
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) {
-        let (mut ways, mut from) = (Ways::default(), 0);
-        // Loops, not closures: the compiler must not put them into functions of their own.
+        let (mut ways, mut from) = (PortUse::default(), 0);
+        // Loops, not closures: the compiler must not put them into separate functions.
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.way::<SHORT>(slot));
+                ways.add(self.ports_between::<BYPASS>(slot));
             }
             from = word + 1;
         }
         // Ports that more than one waiting packet wants need a matching.
-        let shared = if SHORT && Self::SHORT_WAY { ways.shared >> 32 } else { ways.shared };
+        let shared = if BYPASS && Self::CAN_BYPASS { ways.shared >> 32 } else { ways.shared };
         if shared != 0 {
-            self.serve_shared::<LEAN>(me, shared, scratch, env);
+            self.allocate_contended::<COMMON>(me, shared, scratch, env);
         }
-        // Of many ready VCs some are nearly always in the way.
-        let short_way = SHORT && Self::SHORT_WAY && self.ready.has_few();
-        if short_way {
+        // Of many ready VCs some nearly always conflict.
+        let bypass = BYPASS && Self::CAN_BYPASS && self.ready.has_few();
+        if bypass {
             self.add_ready(&mut ways);
         }
         let mut from = 0;
@@ -66,19 +66,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if shared >> port & 1 == 1 {
                     continue;
                 }
-                let usable = self.usable::<LEAN>(me, slot, port, env);
-                if env.is_watched::<LEAN>() {
-                    env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
+                let usable = self.usable::<COMMON>(me, slot, port, env);
+                if env.is_watched::<COMMON>() {
+                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
                     continue;
                 }
                 // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
                 let out_vc = self.accept(slot, port, &usable);
-                if short_way && self.passes(slot, port, out_vc, &ways) {
-                    self.pass::<LEAN>(me, slot, (port, out_vc), env);
-                } else if SHORT {
-                    self.accept_vc_apart(me, slot, port, out_vc, env);
+                if bypass && self.can_bypass(slot, port, out_vc, &ways) {
+                    self.bypass::<COMMON>(me, slot, (port, out_vc), env);
+                } else if BYPASS {
+                    self.accept_vc_out_of_line(me, slot, port, out_vc, env);
                 } else {
                     self.accept_vc(me, slot, port, out_vc, env);
                 }
@@ -87,15 +87,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// [`Router::accept_vc`] where most packets pass: on its own, so that it takes no registers from those.
+    /// [`Router::accept_vc`] out of line, so that it takes no registers from the packets that bypass.
     #[inline(never)]
-    fn accept_vc_apart(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
+    fn accept_vc_out_of_line(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
         self.accept_vc(me, slot, port, out_vc, env);
     }
 
     /// Waiting packets of ports that more than one wants, nearly always two: these are matched without lists.
     #[inline(always)]
-    pub(super) fn serve_shared<const LEAN: bool>(
+    pub(super) fn allocate_contended<const COMMON: bool>(
         &mut self,
         me: usize,
         shared: u64,
@@ -103,25 +103,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env: &mut Env,
     ) {
         let (mut many, mut left) = (shared, shared);
-        if env.is_watched::<LEAN>() || env.asks::<LEAN>(|rules| rules.injection_last) {
+        if env.is_watched::<COMMON>() || env.rare::<COMMON>(|rules| rules.injection_last) {
             left = 0;
         }
         while left != 0 {
             let port = left.trailing_zeros() as usize;
             left &= left - 1;
-            if let Some(two) = self.two_that_want(port) {
-                self.match_two::<LEAN>(me, port, two, env);
+            if let Some(two) = self.two_requesters(port) {
+                self.match_two::<COMMON>(me, port, two, env);
                 many &= !(1 << port);
             }
         }
         if many != 0 {
-            self.match_shared(me, many, scratch, env);
+            self.match_contended(me, many, scratch, env);
         }
     }
 
     /// The two waiting packets that want `port`, by their input VCs; `None` if there are more.
     #[inline(always)]
-    fn two_that_want(&mut self, port: usize) -> Option<(usize, usize)> {
+    fn two_requesters(&mut self, port: usize) -> Option<(usize, usize)> {
         let (mut found, mut last, mut before, mut from) = (0, 0, 0, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
@@ -138,62 +138,63 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// VC allocation of `port` where these two packets alone want it.
     #[inline(never)]
-    fn match_two<const LEAN: bool>(&mut self, me: usize, port: usize, (one, other): (usize, usize), env: &mut Env) {
-        let ask = |slot: usize, usable: M| (Ask { slot: slot as u16, port: port as u8, preference: 0, usable }, usable);
-        let mut one = ask(one, self.usable::<LEAN>(me, one, port, env));
-        let mut other = ask(other, self.usable::<LEAN>(me, other, port, env));
+    fn match_two<const COMMON: bool>(&mut self, me: usize, port: usize, (one, other): (usize, usize), env: &mut Env) {
+        let request =
+            |slot: usize, usable: M| (VcRequest { slot: slot as u16, port: port as u8, preference: 0, usable }, usable);
+        let mut one = request(one, self.usable::<COMMON>(me, one, port, env));
+        let mut other = request(other, self.usable::<COMMON>(me, other, port, env));
         if !one.1.is_empty() && !other.1.is_empty() {
             self.grant_to_two(port, &mut one, &mut other);
         }
-        for (ask, granted) in [one, other] {
+        for (request, granted) in [one, other] {
             if !granted.is_empty() {
-                let out_vc = self.accept(ask.slot as usize, port, &granted);
-                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
+                let out_vc = self.accept(request.slot as usize, port, &granted);
+                self.accept_vc(me, request.slot as usize, port, out_vc, env);
             }
         }
     }
 
-    /// Adds the ways of what may request the switch.
+    /// Adds the ports of the VCs that may request the switch.
     #[inline(always)]
-    fn add_ready(&mut self, ways: &mut Ways) {
+    fn add_ready(&mut self, ways: &mut PortUse) {
         let mut from = 0;
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.way::<true>(slot));
+                ways.add(self.ports_between::<true>(slot));
             }
             from = word + 1;
         }
     }
 
-    /// From where to where the front packet of an input VC goes; without a `SHORT` way only where to.
+    /// The ports that the front packet of an input VC goes between; without `BYPASS` only its output port.
     #[inline(always)]
-    fn way<const SHORT: bool>(&mut self, slot: usize) -> u64 {
+    fn ports_between<const BYPASS: bool>(&mut self, slot: usize) -> u64 {
         let port = 1 << (self.input(slot).port & 63);
-        if SHORT && Self::SHORT_WAY { port << 32 | 1 << (Self::port_and_vc(slot).0 & 31) } else { port }
+        if BYPASS && Self::CAN_BYPASS { port << 32 | 1 << (Self::port_and_vc(slot).0 & 31) } else { port }
     }
 
-    /// Whether the front packet of an input VC has one flit, a credit for it, and nothing in its way.
+    /// Whether the front packet of an input VC has one flit, a credit for it, and no competitor for its ports.
     #[inline(always)]
-    fn passes(&mut self, slot: usize, port: usize, out_vc: usize, ways: &Ways) -> bool {
-        ways.shared & self.way::<true>(slot) == 0
+    fn can_bypass(&mut self, slot: usize, port: usize, out_vc: usize, ways: &PortUse) -> bool {
+        ways.shared & self.ports_between::<true>(slot) == 0
             && self.input(slot).left == 1
             && self.output_of((port, out_vc)).credits > 0
     }
 
     /// The front packet, of one flit, leaves by output VC `output`.
     #[inline(always)]
-    fn pass<const LEAN: bool>(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
+    fn bypass<const COMMON: bool>(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         self.move_vc_pointers(slot, output);
         self.move_switch_pointers(slot, output.0);
         self.waiting.remove(slot);
-        self.send_whole(me, slot, output, env);
+        self.send_one_flit_packet(me, slot, output, env);
     }
 
     /// The front packet, of one flit, leaves its buffer by output VC `output`.
     #[inline(always)]
-    pub(crate) fn send_whole(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
+    pub(crate) fn send_one_flit_packet(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         self.output_of(output).credits -= 1;
         let vc = self.input(slot);
         vc.occupied -= 1;

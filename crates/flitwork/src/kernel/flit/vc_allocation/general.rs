@@ -3,7 +3,7 @@
 //! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
 //! leave gaps between ports.
 
-use crate::kernel::flit::vc_allocation::Ask;
+use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::measure::Origin;
 use crate::plan::Plan;
@@ -16,10 +16,10 @@ pub(crate) struct GeneralVcAllocation<M> {
     allocator: Allocator,
     arbiter: ArbiterKind,
     vcs: usize,
-    asks: Vec<Ask<M>>,
+    vc_requests: Vec<VcRequest<M>>,
     requests: Vec<Request>,
     grants: Vec<(u16, u16)>,
-    /// Packets that wait for a VC and may ask for the switch in the same cycle: (input, port).
+    /// Packets that wait for a VC and may request the switch in the same cycle: (input, port).
     pub speculative: Vec<(u16, u8)>,
     /// Input VCs that were granted an output VC in this cycle.
     pub fresh: Vec<u16>,
@@ -34,7 +34,7 @@ impl<M> GeneralVcAllocation<M> {
             allocator: Allocator::new(&router.vc_allocator, p.routers, vcs_of_router, vcs_of_router),
             arbiter: router.vc_allocator.arbiter,
             vcs: p.vcs,
-            asks: Vec::with_capacity(vcs_of_router),
+            vc_requests: Vec::with_capacity(vcs_of_router),
             requests: Vec::with_capacity(vcs_of_router * p.vcs.min(64)),
             grants: Vec::with_capacity(vcs_of_router),
             speculative: Vec::with_capacity(vcs_of_router),
@@ -67,56 +67,56 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
 
-    pub(crate) fn allocate_vcs(&mut self, me: usize, general: &mut GeneralVcAllocation<M>, env: &mut Env) {
+    pub(crate) fn allocate_vcs_general(&mut self, me: usize, general: &mut GeneralVcAllocation<M>, env: &mut Env) {
         // What nothing has changed for would find as little as before.
-        let by_port = PACKETS && !env.rules.chooses_port;
-        let look = if by_port { self.ports_to_look_at(me, env) } else { !0 };
+        let by_port = PACKETS && !env.rules.selects_port;
+        let look = if by_port { self.ports_to_visit(me, env) } else { !0 };
         if look == 0 {
             return;
         }
-        let mut asks = std::mem::take(&mut general.asks);
-        self.collect_asks(me, look, &mut asks, env);
+        let mut vc_requests = std::mem::take(&mut general.vc_requests);
+        self.collect_requests(me, look, &mut vc_requests, env);
         general.requests.clear();
-        // Nobody compares the only one.
-        let rivals = asks.len() > 1;
-        for ask in &asks {
-            let slot = ask.slot as usize;
-            let priority = if rivals { self.priority(me, slot, general.arbiter, env) } else { 0 };
-            let row = Self::model_number(ask.slot as usize, general.vcs);
+        // A single request needs no priority.
+        let contenders = vc_requests.len() > 1;
+        for request in &vc_requests {
+            let slot = request.slot as usize;
+            let priority = if contenders { self.priority(me, slot, general.arbiter, env) } else { 0 };
+            let row = Self::model_number(request.slot as usize, general.vcs);
             let mut credit = false;
-            ask.usable.for_each(|v| {
-                let output = Self::slot(ask.port as usize, v);
+            request.usable.for_each(|v| {
+                let output = Self::slot(request.port as usize, v);
                 let col = Self::model_number(output, general.vcs);
-                general.requests.push(Request { row, col, priority, preference: ask.preference });
+                general.requests.push(Request { row, col, priority, preference: request.preference });
                 credit |= self.output(output).credits > 0;
             });
             if env.rules.speculative && credit {
-                general.speculative.push((ask.slot, ask.port));
+                general.speculative.push((request.slot, request.port));
             }
         }
-        general.asks = asks;
+        general.vc_requests = vc_requests;
         general.grants.clear();
         general.allocator.allocate(me, &general.requests, &mut general.grants);
         if by_port && general.grants.is_empty() {
-            return; // Those who wait want what they wanted before.
+            return; // The requests of waiting packets have not changed.
         }
-        if env.pools.is_some() {
-            // Who comes first takes places of the pool.
+        if env.shared_buffers.is_some() {
+            // In this order grants take shared places.
             general.grants.sort_unstable();
         }
         for &(row, col) in &general.grants {
             let output = Self::slot_of(col, general.vcs);
             let (port, out_vc) = Self::port_and_vc(output);
             let slot = Self::slot_of(row, general.vcs);
-            if !self.has_places(slot, output, env) {
+            if !self.has_room(slot, output, env) {
                 continue;
             }
             self.grant_vc(slot, port, out_vc);
-            self.reserve_places(me, slot, output, env);
+            self.reserve_room(me, slot, output, env);
             if PACKETS {
-                env.streams.granted_vc(env.rules.chooses_ejection_port);
+                env.streams.granted_vc(env.rules.selects_ejection_port);
             }
-            self.leave_by(me, slot, port, env);
+            self.record_hop(me, slot, port, env);
             if env.rules.speculative {
                 general.fresh.push(slot as u16);
             } else {
@@ -124,7 +124,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
         }
         if PACKETS {
-            self.renew_wanted_ports();
+            self.update_requested_ports();
         }
     }
 }

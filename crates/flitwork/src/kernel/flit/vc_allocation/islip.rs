@@ -1,19 +1,19 @@
 //! Allocation by iSLIP with one iteration, on bit masks.
 //!
-//! An input VC asks for VCs of one output port only, so VC allocation falls apart into one small matching a port, and where
-//! one packet alone asks for a port (nearly always), every free VC grants it and it accepts the next one after its pointer: no
+//! An input VC requests VCs of one output port only, so VC allocation falls apart into one small matching a port, and where
+//! one packet alone requests a port (nearly always), every free VC grants it and it accepts the next one after its pointer: no
 //! loop at all. The switch is in `switch/islip.rs`.
 
-use crate::kernel::flit::vc_allocation::Ask;
+use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
 
 /// Working memory of one router's step, kept to avoid allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<M> {
-    asks: Vec<Ask<M>>,
-    /// Those for one port, with the VCs granted to each.
-    rivals: Vec<(Ask<M>, M)>,
-    /// The first ask for each port, and behind each ask the next one for its port, or [`LAST`].
+    vc_requests: Vec<VcRequest<M>>,
+    /// The requests for one port, with the VCs granted to each.
+    contenders: Vec<(VcRequest<M>, M)>,
+    /// The first request for each port, and behind each request the next one for its port, or [`LAST`].
     first_of: Vec<u16>,
     next_of: Vec<u16>,
 }
@@ -22,31 +22,31 @@ const LAST: u16 = u16::MAX;
 
 impl<M: VcMask> Scratch<M> {
     pub fn new(requests: usize) -> Self {
-        let rivals = Vec::with_capacity(requests);
+        let contenders = Vec::with_capacity(requests);
         let next_of = Vec::with_capacity(requests);
-        Scratch { asks: Vec::with_capacity(requests), rivals, first_of: vec![LAST; 64], next_of }
+        Scratch { vc_requests: Vec::with_capacity(requests), contenders, first_of: vec![LAST; 64], next_of }
     }
 
-    /// Links the asks for each port, in their order; the ports asked for.
-    fn chain_asks(&mut self) -> u64 {
+    /// Links the requests for each port, in their order; returns the ports requested, as bits.
+    fn chain_requests(&mut self) -> u64 {
         let mut ports = 0u64;
         self.next_of.clear();
-        self.next_of.resize(self.asks.len(), LAST);
-        for (i, ask) in self.asks.iter().enumerate().rev() {
-            let first = &mut self.first_of[ask.port as usize & 63];
-            self.next_of[i] = if ports >> (ask.port & 63) & 1 == 1 { *first } else { LAST };
+        self.next_of.resize(self.vc_requests.len(), LAST);
+        for (i, request) in self.vc_requests.iter().enumerate().rev() {
+            let first = &mut self.first_of[request.port as usize & 63];
+            self.next_of[i] = if ports >> (request.port & 63) & 1 == 1 { *first } else { LAST };
             *first = i as u16;
-            ports |= 1 << (ask.port & 63);
+            ports |= 1 << (request.port & 63);
         }
         ports
     }
 
-    /// Makes those who ask for a port rivals.
-    fn take_rivals(&mut self, port: usize) {
-        self.rivals.clear();
+    /// Makes the requests for a port contenders.
+    fn take_contenders(&mut self, port: usize) {
+        self.contenders.clear();
         let mut i = self.first_of[port & 63];
-        while let Some(&ask) = self.asks.get(i as usize) {
-            self.rivals.push((ask, M::EMPTY));
+        while let Some(&request) = self.vc_requests.get(i as usize) {
+            self.contenders.push((request, M::EMPTY));
             i = self.next_of[i as usize];
         }
     }
@@ -56,75 +56,79 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     #[inline(always)]
-    pub(crate) fn allocate_vcs_fast(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(crate) fn allocate_vcs_to_packets(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         // Ports that more than one waiting packet wants need a matching.
-        let look = self.ports_to_look_at(me, env);
-        let shared = self.shared_ports & look;
-        if self.wanted_ports & look == 0 {
+        let look = self.ports_to_visit(me, env);
+        let shared = self.contended_ports & look;
+        if self.requested_ports & look == 0 {
             return;
         }
-        if self.wanted_ports & look & !shared != 0 {
-            // A loop, not a closure: the compiler must not put it into a function of its own.
+        if self.requested_ports & look & !shared != 0 {
+            // A loop, not a closure: the compiler must not put it into a separate function.
             let mut from = 0;
             while let Some((word, mut bits)) = self.waiting.word_from(from) {
                 while bits != 0 {
                     let slot = word * 64 + bits.trailing_zeros() as usize;
                     bits &= bits - 1;
-                    self.ask_alone(me, slot, shared | !look, env);
+                    self.allocate_uncontended(me, slot, shared | !look, env);
                 }
                 from = word + 1;
             }
         }
         if shared != 0 {
-            self.match_shared(me, shared, scratch, env);
+            self.match_contended(me, shared, scratch, env);
         }
-        self.renew_wanted_ports();
+        self.update_requested_ports();
     }
 
     /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on. Nothing is done for
     /// one whose port is in `others`.
     #[inline(always)]
-    fn ask_alone(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
+    fn allocate_uncontended(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
         let port = self.input(slot).port as usize;
         if others >> port & 1 == 1 {
             return;
         }
         let usable = self.usable::<false>(me, slot, port, env);
         if env.watched {
-            env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
+            env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
-            env.streams.asked += 1;
+            env.streams.requested += 1;
             let out_vc = self.accept(slot, port, &usable);
             self.accept_vc(me, slot, port, out_vc, env);
         }
     }
 
-    /// The same where each packet picks its port anew in each cycle.
+    /// VC allocation where each packet selects its port anew in each cycle.
     #[inline(never)]
-    pub(crate) fn allocate_chosen(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        self.collect_asks(me, !0, &mut scratch.asks, env);
-        // One packet alone (nearly always): all that it asks for grants it.
-        match (scratch.asks.first(), scratch.asks.last()) {
+    pub(crate) fn allocate_selected(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
+        self.collect_requests(me, !0, &mut scratch.vc_requests, env);
+        // One packet alone (nearly always): all VCs that it requests grant it.
+        match (scratch.vc_requests.first(), scratch.vc_requests.last()) {
             (Some(first), Some(last)) if first.slot == last.slot => {
-                return self.accept_first(me, scratch.asks.iter().map(|&ask| (ask, ask.usable)), env);
+                return self.accept_first(
+                    me,
+                    scratch.vc_requests.iter().map(|&request| (request, request.usable)),
+                    env,
+                );
             }
             (None, _) => return,
             _ => {}
         }
-        if env.choices.as_ref().is_some_and(|choices| choices.asks_for_all()) {
+        if env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
             return self.match_all(me, scratch, env);
         }
-        let (mut asked, mut shared) = (0u64, 0u64);
-        for ask in &scratch.asks {
-            shared |= asked & 1 << ask.port;
-            asked |= 1 << ask.port;
+        let (mut requested, mut shared) = (0u64, 0u64);
+        for request in &scratch.vc_requests {
+            shared |= requested & 1 << request.port;
+            requested |= 1 << request.port;
         }
-        for i in 0..scratch.asks.len() {
-            let Ask { slot, port, usable, .. } = scratch.asks[i];
+        for i in 0..scratch.vc_requests.len() {
+            let VcRequest { slot, port, usable, .. } = scratch.vc_requests[i];
             if shared >> port & 1 == 0 {
                 let out_vc = self.accept(slot as usize, port as usize, &usable);
-                self.leave_by(me, slot as usize, port as usize, env);
+                self.record_hop(me, slot as usize, port as usize, env);
                 self.accept_vc(me, slot as usize, port as usize, out_vc, env);
             }
         }
@@ -133,46 +137,46 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Packets ask for several ports at once: every usable VC grants one of them, every packet accepts one.
+    /// Packets request several ports at once: every usable VC grants one of them, every packet accepts one.
     fn match_all(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        let Scratch { asks, rivals, .. } = scratch;
-        rivals.clear();
-        rivals.extend(asks.iter().map(|&ask| (ask, M::EMPTY)));
-        let mut ports = asks.iter().fold(0u64, |ports, ask| ports | 1 << ask.port);
+        let Scratch { vc_requests, contenders, .. } = scratch;
+        contenders.clear();
+        contenders.extend(vc_requests.iter().map(|&request| (request, M::EMPTY)));
+        let mut ports = vc_requests.iter().fold(0u64, |ports, request| ports | 1 << request.port);
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
             if env.rules.injection_last {
-                Self::yield_to_transit(port, env.network_ports(me), rivals);
+                Self::yield_to_transit(port, env.network_ports(me), contenders);
             }
-            self.grant_port(port, rivals);
+            self.grant_port(port, contenders);
         }
-        // The asks of one packet lie side by side.
-        for own in rivals.chunk_by(|a, b| a.0.slot == b.0.slot) {
+        // The requests of one packet lie side by side.
+        for own in contenders.chunk_by(|a, b| a.0.slot == b.0.slot) {
             self.accept_first(me, own.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
         }
     }
 
     /// A packet accepts the first from its pointer on of the VCs that were granted to it, by port.
     #[inline(always)]
-    fn accept_first(&mut self, me: usize, grants: impl Iterator<Item = (Ask<M>, M)>, env: &mut Env) {
-        let offers = grants.map(|(ask, granted)| {
-            let (slot, port) = (ask.slot as usize, ask.port as usize);
+    fn accept_first(&mut self, me: usize, grants: impl Iterator<Item = (VcRequest<M>, M)>, env: &mut Env) {
+        let offers = grants.map(|(request, granted)| {
+            let (slot, port) = (request.slot as usize, request.port as usize);
             let out_vc = self.accept(slot, port, &granted);
             // Slots before the pointer come after all others.
             let turn = (Self::slot(port, out_vc) as u16).wrapping_sub(self.accepts_first(slot) as u16);
             (turn, slot, port, out_vc)
         });
         if let Some((_, slot, port, out_vc)) = offers.min() {
-            self.leave_by(me, slot, port, env);
+            self.record_hop(me, slot, port, env);
             self.accept_vc(me, slot, port, out_vc, env);
         }
     }
 
-    /// Several packets ask for a port: each usable VC grants the first of them from its pointer on.
+    /// Several packets request a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
-    pub(super) fn match_shared(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
-        scratch.asks.clear();
+    pub(super) fn match_contended(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+        scratch.vc_requests.clear();
         let mut from = 0;
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
@@ -184,23 +188,23 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let usable = self.usable::<false>(me, slot, port as usize, env);
                 if env.watched {
-                    env.observer.asked(self.number(me, slot), !usable.is_empty(), env.now);
+                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if !usable.is_empty() {
-                    scratch.asks.push(Ask { slot: slot as u16, port, preference: 0, usable });
+                    scratch.vc_requests.push(VcRequest { slot: slot as u16, port, preference: 0, usable });
                 }
             }
             from = word + 1;
         }
         if PACKETS {
-            env.streams.asked += scratch.asks.len() as u32;
+            env.streams.requested += scratch.vc_requests.len() as u32;
         }
         self.match_ports(me, !0, scratch, env);
     }
 
-    /// Those of `ports` that are asked for, one by one.
+    /// Matches those of `ports` that are requested, one by one.
     fn match_ports(&mut self, me: usize, ports: u64, scratch: &mut Scratch<M>, env: &mut Env) {
-        let mut ports = ports & scratch.chain_asks();
+        let mut ports = ports & scratch.chain_requests();
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
@@ -209,40 +213,40 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn match_port(&mut self, me: usize, port: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        scratch.take_rivals(port);
-        let rivals = &mut scratch.rivals;
+        scratch.take_contenders(port);
+        let contenders = &mut scratch.contenders;
         if env.rules.injection_last {
-            Self::yield_to_transit(port, env.network_ports(me), rivals);
+            Self::yield_to_transit(port, env.network_ports(me), contenders);
         }
-        match &mut rivals[..] {
+        match &mut contenders[..] {
             [one, other] => self.grant_to_two(port, one, other),
-            rivals => self.grant_port(port, rivals),
+            contenders => self.grant_port(port, contenders),
         }
-        for (ask, grants) in rivals.iter() {
+        for (request, grants) in contenders.iter() {
             if !grants.is_empty() {
-                let out_vc = self.accept(ask.slot as usize, port, grants);
-                self.leave_by(me, ask.slot as usize, port, env);
-                self.accept_vc(me, ask.slot as usize, port, out_vc, env);
+                let out_vc = self.accept(request.slot as usize, port, grants);
+                self.record_hop(me, request.slot as usize, port, env);
+                self.accept_vc(me, request.slot as usize, port, out_vc, env);
             }
         }
     }
 
-    /// Packets at injection ports do not ask for VCs of `port` that a packet at a network port asks for.
+    /// Packets at injection ports yield: they do not request VCs of `port` that a packet at a network port requests.
     #[inline(never)]
-    fn yield_to_transit(port: usize, network_ports: usize, rivals: &mut [(Ask<M>, M)]) {
-        let in_transit = |ask: &Ask<M>| Self::port_and_vc(ask.slot as usize).0 < network_ports;
-        let of_port = |ask: &Ask<M>| ask.port as usize == port;
+    fn yield_to_transit(port: usize, network_ports: usize, contenders: &mut [(VcRequest<M>, M)]) {
+        let in_transit = |request: &VcRequest<M>| Self::port_and_vc(request.slot as usize).0 < network_ports;
+        let of_port = |request: &VcRequest<M>| request.port as usize == port;
         let mut taken = M::EMPTY;
-        let transit = rivals.iter().filter(|(ask, _)| of_port(ask) && in_transit(ask));
-        transit.for_each(|(ask, _)| taken = taken.or(&ask.usable));
-        for (ask, _) in rivals.iter_mut().filter(|(ask, _)| of_port(ask) && !in_transit(ask)) {
-            ask.usable = ask.usable.without(&taken);
+        let transit = contenders.iter().filter(|(request, _)| of_port(request) && in_transit(request));
+        transit.for_each(|(request, _)| taken = taken.or(&request.usable));
+        for (request, _) in contenders.iter_mut().filter(|(request, _)| of_port(request) && !in_transit(request)) {
+            request.usable = request.usable.without(&taken);
         }
     }
 
-    /// [`Router::grant_port`] for the usual number of rivals.
+    /// [`Router::grant_port`] for two contenders, the usual number.
     #[inline(always)]
-    pub(super) fn grant_to_two(&mut self, port: usize, one: &mut (Ask<M>, M), other: &mut (Ask<M>, M)) {
+    pub(super) fn grant_to_two(&mut self, port: usize, one: &mut (VcRequest<M>, M), other: &mut (VcRequest<M>, M)) {
         let (a, b) = (one.0, other.0);
         (one.1, other.1) = (a.usable.without(&b.usable), b.usable.without(&a.usable));
         let mut contested = a.usable.without(&one.1);
@@ -255,26 +259,29 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Each VC of `port` that is asked for grants the first of those who ask from its pointer on.
+    /// Each VC of `port` that is requested grants the first of its requests from its pointer on.
     #[inline(always)]
-    fn grant_port(&mut self, port: usize, rivals: &mut [(Ask<M>, M)]) {
-        let of_port = |ask: &Ask<M>| ask.port as usize == port;
+    fn grant_port(&mut self, port: usize, contenders: &mut [(VcRequest<M>, M)]) {
+        let of_port = |request: &VcRequest<M>| request.port as usize == port;
         let mut offered = M::EMPTY;
-        rivals.iter().filter(|(ask, _)| of_port(ask)).for_each(|(ask, _)| offered = offered.or(&ask.usable));
+        contenders
+            .iter()
+            .filter(|(request, _)| of_port(request))
+            .for_each(|(request, _)| offered = offered.or(&request.usable));
         while !offered.is_empty() {
             let v = offered.first();
             offered.remove(v);
             let pointer = self.output_of((port, v)).grants_first();
             // Slots before the pointer come after all others.
-            let turn = |ask: &Ask<M>| ask.slot.wrapping_sub(pointer);
+            let turn = |request: &VcRequest<M>| request.slot.wrapping_sub(pointer);
             let (mut winner, mut best) = (0, u32::MAX);
-            for (i, (ask, _)) in rivals.iter().enumerate() {
-                let turn = u32::from(turn(ask));
-                if of_port(ask) && ask.usable.contains(v) && turn < best {
+            for (i, (request, _)) in contenders.iter().enumerate() {
+                let turn = u32::from(turn(request));
+                if of_port(request) && request.usable.contains(v) && turn < best {
                     (winner, best) = (i, turn);
                 }
             }
-            rivals[winner].1.insert(v);
+            contenders[winner].1.insert(v);
         }
     }
 
@@ -284,7 +291,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(crate) fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
         let pointer = self.accepts_first(slot);
         let within = pointer.wrapping_sub(Self::slot(port, 0));
-        // Which of the two nobody can guess: no branch.
+        // Unpredictable, so computed without a branch.
         granted.first_from(if within < VCS { within } else { 0 })
     }
 
@@ -301,7 +308,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let output = (port, out_vc);
         self.grant_vc(slot, port, out_vc);
         if PACKETS {
-            env.streams.granted_vc(env.rules.chooses_ejection_port);
+            env.streams.granted_vc(env.rules.selects_ejection_port);
         }
         self.activate_after_delay(me, slot, output, env);
     }

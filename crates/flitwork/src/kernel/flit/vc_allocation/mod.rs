@@ -10,5 +10,5 @@ mod single_flit;
 
 pub(crate) use general::GeneralVcAllocation;
 pub(crate) use islip::Scratch;
-pub(crate) use private_vc::{ANY, OwnVcs};
-pub(crate) use requests::Ask;
+pub(crate) use private_vc::{ANY_VC, PrivateVcs};
+pub(crate) use requests::VcRequest;

@@ -1,17 +1,17 @@
-//! What waiting packets ask for, and what happens when they get it: common to both paths through allocation.
+//! VC requests of waiting packets, and what follows a grant: common to all paths through allocation.
 
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, UPPER_CLASS, WAITING};
-use crate::kernel::flit::vc_allocation::ANY;
+use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::unchecked::{at, at_mut};
 
-/// A packet that asks for VCs of an output port.
+/// A packet that requests VCs of an output port.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<M> {
+pub(crate) struct VcRequest<M> {
     /// Input VC.
     pub slot: u16,
     pub port: u8,
-    /// Of its own asks, the packet prefers those with a smaller number.
+    /// The packet prefers its requests with a smaller number.
     pub preference: u8,
     /// Free VCs that it may use; not empty.
     pub usable: M,
@@ -20,10 +20,10 @@ pub(crate) struct Ask<M> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Collects what those waiting packets ask for that want one of the output ports `of`: all, where packets choose their port.
-    pub(super) fn collect_asks(&mut self, me: usize, of: u64, asks: &mut Vec<Ask<M>>, env: &mut Env) {
-        asks.clear();
-        let plain = PACKETS && !env.rules.chooses_port;
+    /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets select their port.
+    pub(super) fn collect_requests(&mut self, me: usize, of: u64, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
+        vc_requests.clear();
+        let plain = PACKETS && !env.rules.selects_port;
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
@@ -31,68 +31,76 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let port = self.input(slot).port;
                 if of == !0 || of >> (port & 63) & 1 == 1 {
                     if plain {
-                        env.streams.asked += u32::from(self.ask_at(me, slot, port as usize, asks, env));
+                        env.streams.requested += u32::from(self.request_at(me, slot, port as usize, vc_requests, env));
                     } else {
-                        self.collect_ask(me, slot, asks, env);
+                        self.collect_request(me, slot, vc_requests, env);
                     }
                 }
             });
             from = word + 1;
         }
-        if env.rules.by_choice {
+        if env.rules.adaptive {
             *at_mut(&mut env.changed_ports, me) = 0;
         }
     }
 
-    /// Collects what a packet asks for at one output port; whether there is anything.
+    /// Collects the request of a packet at one output port; whether there is one.
     #[inline(always)]
-    fn ask_at(&mut self, me: usize, slot: usize, port: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) -> bool {
+    fn request_at(
+        &mut self,
+        me: usize,
+        slot: usize,
+        port: usize,
+        vc_requests: &mut Vec<VcRequest<M>>,
+        env: &mut Env,
+    ) -> bool {
         let usable = self.usable::<false>(me, slot, port, env);
         if !usable.is_empty() {
-            asks.push(Ask { slot: slot as u16, port: port as u8, preference: 0, usable });
+            vc_requests.push(VcRequest { slot: slot as u16, port: port as u8, preference: 0, usable });
         }
         !usable.is_empty()
     }
 
     #[inline(never)]
-    fn collect_ask(&mut self, me: usize, slot: usize, asks: &mut Vec<Ask<M>>, env: &mut Env) {
-        let found = if env.rules.by_choice && self.input(slot).flags & EJECTING == 0 {
+    fn collect_request(&mut self, me: usize, slot: usize, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
+        let found = if env.rules.adaptive && self.input(slot).flags & EJECTING == 0 {
             let changed = *at(&env.changed_ports, me);
-            let blocked = env.choices.as_ref().is_some_and(|choices| choices.blocked(self.number(me, slot), changed));
-            !blocked && self.ask_by_choice(me, slot, asks, env)
+            let blocked =
+                env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.blocked(self.number(me, slot), changed));
+            !blocked && self.request_candidates(me, slot, vc_requests, env)
         } else {
-            let port = self.wanted_port(me, slot, env);
-            self.ask_at(me, slot, port, asks, env)
+            let port = self.requested_port(me, slot, env);
+            self.request_at(me, slot, port, vc_requests, env)
         };
         if PACKETS {
-            env.streams.asked += u32::from(found);
+            env.streams.requested += u32::from(found);
         }
         if env.watched {
-            env.observer.asked(self.number(me, slot), found, env.now);
+            env.observer.requested(self.number(me, slot), found, env.now);
         }
     }
 
-    /// Brings `wanted_ports` and `shared_ports` up to date when VC allocation is through.
+    /// Brings `requested_ports` and `contended_ports` up to date when VC allocation is through.
     #[inline(always)]
-    pub(crate) fn renew_wanted_ports(&mut self) {
-        self.wanted_ports = 0;
-        self.shared_ports = 0;
+    pub(crate) fn update_requested_ports(&mut self) {
+        self.requested_ports = 0;
+        self.contended_ports = 0;
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
                 let wanted = 1 << (self.input(word * 64 + bit).port & 63);
-                self.shared_ports |= self.wanted_ports & wanted;
-                self.wanted_ports |= wanted;
+                self.contended_ports |= self.requested_ports & wanted;
+                self.requested_ports |= wanted;
             });
             from = word + 1;
         }
     }
 
-    /// The output port that a waiting packet asks for now.
-    fn wanted_port(&mut self, me: usize, slot: usize, env: &Env) -> usize {
+    /// The output port that a waiting packet requests now.
+    fn requested_port(&mut self, me: usize, slot: usize, env: &Env) -> usize {
         let vc = self.input(slot);
         let port = vc.port as usize;
-        if !env.rules.chooses_ejection_port || vc.flags & EJECTING == 0 {
+        if !env.rules.selects_ejection_port || vc.flags & EJECTING == 0 {
             return port;
         }
         // The port with the most free VCs, the lowest of equals.
@@ -105,8 +113,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The free VCs of `port` that a waiting packet may use.
     #[inline(always)]
-    pub(crate) fn usable<const LEAN: bool>(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        if env.asks::<LEAN>(|rules| rules.picky) {
+    pub(crate) fn usable<const COMMON: bool>(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
+        if env.rare::<COMMON>(|rules| rules.restricts_vcs) {
             self.usable_of(me, slot, port, env)
         } else {
             self.free_of_class(slot, port, env)
@@ -121,12 +129,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         free.of_class(&env.classes, port, upper as usize)
     }
 
-    /// Those that a packet may use by the VC policy and by their credits.
+    /// The free VCs of `port` that a packet may use by the VC policy and by their credits.
     #[inline(never)]
     fn usable_of(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        let mut usable = if env.rules.own_vc {
+        let mut usable = if env.rules.private_vc {
             let mut usable = self.port(port).free;
-            self.keep_own(me, slot, &mut usable, env);
+            self.keep_private(me, slot, &mut usable, env);
             usable
         } else {
             self.free_of_class(slot, port, env)
@@ -138,12 +146,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         usable
     }
 
-    /// Takes out the VCs that are not the packet's own, where it has one.
+    /// Takes out all VCs but the packet's private one, where it has one.
     #[inline(always)]
-    pub(crate) fn keep_own(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
-        let Some(own) = &env.own_vcs else { return };
-        let wanted = own.wanted(self.number(me, slot));
-        if wanted != ANY {
+    pub(crate) fn keep_private(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
+        let Some(private) = &env.private_vcs else { return };
+        let wanted = private.wanted(self.number(me, slot));
+        if wanted != ANY_VC {
             let free = usable.contains(wanted as usize);
             *usable = M::EMPTY;
             if free {
@@ -175,7 +183,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             needed = needed.max(flits);
         }
         if env.rules.wait_for_tail_credit {
-            let pool = env.pools.as_ref().map_or(0, |pools| pools.left(self.port_number(me, port)));
+            let pool = env.shared_buffers.as_ref().map_or(0, |buffers| buffers.free(self.port_number(me, port)));
             needed = env.p.buffer_flits as u16 + pool;
         }
         needed
@@ -212,7 +220,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if PACKETS || self.output_of(output).credits > 0 {
                 self.ready.insert(slot);
             }
-        } else if env.rules.allocates_in_one {
+        } else if env.rules.allocation_in_one_cycle {
             self.input(slot).flags |= ACTIVE;
             if self.output_of(output).credits > 0 {
                 self.allocated.insert(slot);
@@ -225,17 +233,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The front packet of an input VC waits for a VC of `port`.
     #[inline(always)]
-    pub(crate) fn want(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
+    pub(crate) fn request_vc(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
         let wanted = 1 << (port & 63);
         if PACKETS {
             env.note_change(me, wanted);
         }
         self.waiting.insert(slot);
         if PACKETS {
-            self.shared_ports |= self.wanted_ports & wanted;
-            self.wanted_ports |= wanted;
-            if WORDS == 1 && env.rules.oldest_first {
-                *at_mut(&mut env.streams.wanted_by, self.port_number(me, usize::from(port))) |= 1 << slot;
+            self.contended_ports |= self.requested_ports & wanted;
+            self.requested_ports |= wanted;
+            if WORDS == 1 && env.rules.first_come {
+                *at_mut(&mut env.streams.requesters, self.port_number(me, usize::from(port))) |= 1 << slot;
             }
         }
         env.activate(me);

@@ -13,7 +13,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two packets waited
     /// for the same port; else nothing.
     #[inline(always)]
-    pub(crate) fn allocate_in_stage(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) -> SlotSet<WORDS> {
+    pub(crate) fn allocate_vcs_single_flit(
+        &mut self,
+        me: usize,
+        scratch: &mut Scratch<M>,
+        env: &mut Env,
+    ) -> SlotSet<WORDS> {
         let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
@@ -28,7 +33,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         // Ports that more than one waiting packet wants need a matching.
         let mut given = self.waiting;
         if shared != 0 {
-            given = self.allocate_to_rivals(me, shared, scratch, env);
+            given = self.allocate_contended_in_stage(me, shared, scratch, env);
         }
         let (alone, mut from) = (given, 0);
         self.waiting.remove_all(&given);
@@ -70,7 +75,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Packets that wait for `shared` ports are given VCs. The others that wait.
     #[inline(never)]
-    fn allocate_to_rivals(
+    fn allocate_contended_in_stage(
         &mut self,
         me: usize,
         shared: u64,
@@ -86,7 +91,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             });
             from = word + 1;
         }
-        self.serve_shared::<true>(me, shared, scratch, env);
+        self.allocate_contended::<true>(me, shared, scratch, env);
         alone
     }
 }
