@@ -1,9 +1,28 @@
-//! Allocation of whole packets where both allocators are separable, input first, and serve who came first: on sets of bits, without lists of
-//! requests. For routers of which one word holds all VCs; it gives what the general path gives.
+//! Allocation of whole packets, first come first served: both allocators are separable, input first, with FCFS arbiters. On bit masks, for routers of
+//! which one word holds all VCs.
 //!
-//! No two input VCs have the same priority: of heads that arrived in the same cycle the one of the lower slot is first. So only one choice is
-//! left to memory: which of the usable VCs of its port a waiting packet picks. That is the first behind the one that it was given last, as in
-//! iSLIP, and kept in the same pointer.
+//! The algorithm. A packet *came first* if its head arrived earlier; of heads that arrived in one cycle, the one in the lower slot.
+//!
+//! ```text
+//! for each waiting packet:
+//!     it picks, of the usable VCs of its port, the first behind the one that it was given last
+//! for each output VC that was picked:
+//!     it is given to the packet that came first of those that picked it
+//! for each free row of the switch (an input port, or with full input speed-up an input VC):
+//!     it picks, of its ready packets whose column is free, the one that came first
+//! for each column (output port) that was picked:
+//!     it sends the packet that came first of those that picked it
+//! ```
+//!
+//! Departures from it, none of which changes a result:
+//!
+//! 1. *Arbiters have no memory.* A round-robin pointer decides between equal priorities only, and no two input VCs have the same one. The one pointer that
+//!    matters is the VC that a packet picks; it is the VC that its slot was given last, as in iSLIP.
+//! 2. *Only ports with a change are visited.* What a waiting packet can get changes when a packet joins it, a VC is released, or credits return. A packet
+//!    that found nothing finds nothing until then. Ports where a packet lost are visited again in the next cycle.
+//! 3. *Ports without a free VC are skipped*, and their changes forgotten: the release of a VC is a change.
+//! 4. *The cycle of enough credits is known.* Credits return one a cycle, so a packet that waits for credits alone is visited when they are enough.
+//! 5. *A lone request picks and gets its VC at once*, and a lone ready packet is sent if its row and column are free.
 
 use crate::kernel::flit::router::UPPER_CLASS;
 use crate::kernel::flit::{Env, Router, VcMask};

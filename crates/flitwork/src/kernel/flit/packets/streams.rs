@@ -39,7 +39,7 @@ pub(crate) struct Streams {
     pub busy: Vec<Busy>,
     /// By output port, `[router][port]`.
     pub(crate) streams: Vec<Stream>,
-    /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::oldest`] allocates.
+    /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::fcfs`] allocates.
     pub requesters: Vec<u64>,
     /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
     pub requested: u32,

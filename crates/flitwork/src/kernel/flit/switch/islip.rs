@@ -1,9 +1,29 @@
-//! Switch allocation by iSLIP with one iteration, on masks of ports; which VC of a port sends is looked up only for the winners.
+//! Switch allocation by iSLIP with one iteration, on bit masks.
 //!
-//! Two ways to the same matching. Where one word holds all VCs of a router, one look at each ready VC tells those that send to each port, and a
-//! port grants the first of them; those that nobody meets are granted what they request, and two that
-//! meet are told apart at once. Routers with more VCs are met with many of them ready: there it tells the input ports that request each output
-//! port.
+//! The algorithm. A VC is ready if it has a flit, an output VC and a credit for it.
+//!
+//! ```text
+//! for each output port p:
+//!     p grants the first input port from p's pointer on that has a ready VC for p
+//! for each input port i with a grant:
+//!     i accepts the first output port from i's pointer on that grants i
+//!     i sends a flit of the first VC from its VC pointer on that is ready for that port
+//!     all three pointers move behind their partners
+//! ```
+//!
+//! Departures from it, none of which changes the matching:
+//!
+//! 1. *Without conflict everything is granted.* If no two ready VCs share an input port or want the same output port, each is the only request of both
+//!    (`is_conflict_free`). In routers of more than 64 VCs with several ready ones in a word, a conflict is nearly certain, so this is not tested.
+//! 2. *Two VCs in conflict are compared directly.* They meet at one output port, at one input port, or at both. The pointer of the place where they meet
+//!    decides (`winner_of_two`).
+//! 3. *Output ports see VCs instead of input ports*, where one word holds all VCs of a router. Slots are ordered by port, so the first ready VC from the
+//!    first slot of port `pointer` on belongs to the first input port from the pointer on. VCs without conflict are granted beside the matching: no
+//!    other VC requests their ports, so they can neither win nor lose.
+//! 4. *Output ports see input ports as bits*, where a router has more VCs (`match_rows`): one pass over the ready VCs collects them.
+//! 5. *The VC that sends is looked up for winners only.* Grant and accept do not depend on it.
+//! 6. *A pointer is the last partner*, and wraps by the compiled number of ports or VCs. Ports and VCs beyond those of the network are never ready.
+//! 7. *Winners are sent in any order.* Each has its own input and output port, and events of one cycle commute.
 
 use crate::kernel::flit::router::{SlotNumber, SlotSet};
 use crate::kernel::flit::{Env, Router, VcMask};

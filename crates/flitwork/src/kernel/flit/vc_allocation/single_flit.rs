@@ -1,7 +1,19 @@
-//! Packets of one flit in routers whose VC allocation takes a cycle.
+//! VC allocation where it takes one cycle and packets of one flit are usual.
 //!
-//! Such a packet leaves in one go, as one that passes does (`bypass.rs`), a cycle or more after it was given its VC. Longer packets among them go
-//! the usual way, out of line.
+//! The algorithm:
+//!
+//! ```text
+//! match waiting packets with free output VCs (islip.rs)
+//! a packet with a new VC is ready from the next cycle on, if the VC has a credit
+//! ```
+//!
+//! Departures from it, none of which changes a result:
+//!
+//! 1. *Sets change at once.* All lone requests are taken out of `waiting` and put into `allocated` as whole sets. The few exceptions (no usable VC, no
+//!    credit) are put back one by one. Nothing reads the sets in between.
+//! 2. *One operation for three flags.* A waiting packet has `WAITING` and neither `GRANTED` nor `ACTIVE`, so a single exclusive or switches all three.
+//! 3. *Absence of conflicts is remembered.* If no two packets waited for the same port, those that became ready want different output ports in the next
+//!    cycle. They are noted in `conflict_free`, and the switch need not compare their ports again (`switch/single_flit.rs`).
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, SlotSet, WAITING};
 use crate::kernel::flit::vc_allocation::Scratch;
