@@ -6,6 +6,7 @@ use crate::kernel::flit::observe::{HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
 use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
 use crate::kernel::flit::router::{ChannelTiming, ClassMasks, SharedBuffers, UNDECIDED};
+use crate::kernel::flit::rules::RouteMode;
 use crate::kernel::flit::vc_allocation::PrivateVcs;
 use crate::kernel::parallel::Border;
 use crate::measure::{FlitTimes, StallCounter, WaitLog};
@@ -111,7 +112,7 @@ impl Env {
     pub fn make_room(&mut self) {
         let channels = self.p.routers * self.p.network_ports;
         self.next_flits.reserve(channels);
-        self.next_credits.reserve(channels * self.rules.input_speedup);
+        self.next_credits.reserve(channels * self.rules.switch.input_speedup);
     }
 
     /// Whether a rare feature is on, in code that is compiled twice: `COMMON` is the version for networks without any rare feature, in which the
@@ -133,7 +134,7 @@ impl Env {
         if self.p.routing_delay_cycles == 0 {
             return since;
         }
-        if self.rules.pipelined {
+        if self.rules.stages.pipelined {
             return since.max(self.now + self.cycles_to(packet, self.p.routing_delay_cycles));
         }
         let start = self.routing_stage.as_mut().map_or(since, |stage| stage.enter(router, since));
@@ -143,7 +144,7 @@ impl Env {
     /// Whether a packet with these flags selects an up port in its routing stage.
     #[inline(always)]
     pub fn selects_in_stage(&self, flags: u8) -> bool {
-        flags & UNDECIDED != 0 && self.rules.selects_up_port_in_stage
+        flags & UNDECIDED != 0 && self.rules.route == RouteMode::FatTreeInStage
     }
 
     /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they have. Only where arrivals
@@ -190,7 +191,7 @@ impl Env {
         }
         let packet = &self.pool[id];
         let terminal = packet.dst as usize - self.first_terminal(router);
-        let chosen = match self.rules.ejection_port {
+        let chosen = match self.rules.ports.ejection {
             EjectionPort::Any => 0,
             EjectionPort::SamePort => packet.injection_port as usize,
             EjectionPort::BySource => self.pool.origin(id).src as usize % p.nic_ports,

@@ -7,6 +7,7 @@ use crate::kernel::flit::packets::Streams;
 use crate::kernel::flit::ports::Injection;
 use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
 use crate::kernel::flit::router::{ChannelTiming, ClassMasks, Memory, SharedBuffers};
+use crate::kernel::flit::rules::{AllocationPath, Arrivals, Compiled, Hold};
 use crate::kernel::flit::step::General;
 use crate::kernel::flit::vc_allocation::{PrivateVcs, Scratch};
 use crate::kernel::flit::{Env, Router, Rules, Variation, VcMask};
@@ -58,14 +59,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let layout = Layout { slots, vcs: VCS };
         let hop_by_hop = HopByHopRoutes::new(plan, layout, &own);
         let fat_tree = FatTreeRoutes::of(plan, own.start);
-        let mut rules = Rules::new(plan, hop_by_hop.as_deref(), fat_tree.as_deref(), PACKETS);
-        rules.bit_masks &= !variation.general;
-        rules.first_come &= !variation.general && WORDS == 1;
-        rules.common_case &= rules.bit_masks;
-        rules.routing_in_one_cycle &= rules.bit_masks;
-        rules.port_only_heads &= p.routing_delay_cycles == 0 || rules.routing_in_one_cycle;
-        rules.allocation_in_one_cycle &= rules.bit_masks || rules.first_come;
-        rules.has_one_cycle_stages = rules.routing_in_one_cycle || rules.allocation_in_one_cycle;
+        let compiled = Compiled { whole_packets: PACKETS, one_word: WORDS == 1, general_only: variation.general };
+        let rules = Rules::new(plan, hop_by_hop.as_deref(), fat_tree.as_deref(), compiled);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
         let fabric = &plan.fabric;
         let watched = run.record.stalls || run.record.waits;
@@ -79,7 +74,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             routers,
             injection: Injection::new(plan, layout, PACKETS, &own),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
-            general: (!rules.bit_masks).then(|| Box::new(General::new(plan, rules.holds_switch))),
+            general: (!rules.path.uses_masks()).then(|| Box::new(General::new(plan, rules.switch.hold != Hold::Never))),
             channels: (run.record.channel_window_cycles > 0)
                 .then(|| ChannelRecorder::new(run.record.channel_window_cycles, plan.fabric.channels().count())),
             ahead: Self::prefetches(p.routers, variation.ahead),
@@ -107,7 +102,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     p.vcs,
                     router.compat.shared_middle_vc,
                 ),
-                arrivals: vec![0; if rules.fcfs { p.routers * slots } else { 0 }],
+                arrivals: vec![0; if rules.stages.arrivals == Arrivals::OfVcs { p.routers * slots } else { 0 }],
                 network_ports_of: numbers().map(|r| fabric.network_ports_of(r) as u8).collect(),
                 first_terminals: numbers().map(|r| fabric.terminals_at(r).start).collect(),
                 router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
@@ -180,7 +175,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 router.step_islip::<false>(me, &mut self.scratch, &mut self.env);
                 false
             }
-            Some(_) if PACKETS && WORDS == 1 && self.env.rules.first_come => {
+            Some(_) if PACKETS && WORDS == 1 && self.env.rules.path == AllocationPath::FirstCome => {
                 if !router.step_fcfs(me, &mut self.env) {
                     self.env.active[me / 64] &= !(1 << (me % 64));
                 }
@@ -219,18 +214,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if self.order.is_some() {
             self.visit_shuffled();
         } else {
-            // Small routers, as most have, are worth two versions of the loop.
-            let common_case = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS && self.env.rules.common_case;
+            // Small routers, as most have, are worth several versions of the loop.
+            let versions = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS;
+            let path = if versions { self.env.rules.path } else { AllocationPath::Masks };
             for word in 0..self.env.active.len() {
                 if self.ahead {
                     self.prefetch_visits(word);
                 }
-                let rules = &self.env.rules;
-                match (common_case, rules.single_flit_stages, rules.all_single_flit) {
-                    (false, _, _) => self.visit::<false, false, false>(word),
-                    (true, false, _) => self.visit::<true, false, false>(word),
-                    (true, true, false) => self.visit::<true, true, false>(word),
-                    (true, true, true) => self.visit::<true, true, true>(word),
+                match path {
+                    AllocationPath::CommonMasks => self.visit::<true, false, false>(word),
+                    AllocationPath::SingleFlit => self.visit::<true, true, false>(word),
+                    AllocationPath::OnlySingleFlit => self.visit::<true, true, true>(word),
+                    _ => self.visit::<false, false, false>(word),
                 }
             }
         }
@@ -298,7 +293,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn keep_flit_times(&mut self, under_way: &FlitsUnderWay) {
         if !PACKETS {
             self.env.flit_times = Some(Box::new(FlitTimes::new(under_way.clone())));
-            self.env.rules.common_case = false;
+            self.env.rules.path = self.env.rules.path.with_rare_features();
         }
     }
 

@@ -18,7 +18,7 @@
 //! | `packets` | the same for whole packets | what packets do later ([`packets`]) |
 //!
 //! `step.rs` is one cycle of one router: it calls the rooms in the order of the pipeline. `kernel.rs` visits the routers of a network,
-//! `env.rs` is what routers share, `rules.rs` the options of the network.
+//! `env.rs` is what routers share, `rules.rs` the modes of the network.
 
 mod compiled;
 mod env;

@@ -5,6 +5,7 @@
 //! whole packets, and the general one.
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, SlotSet};
+use crate::kernel::flit::rules::Hold;
 use crate::kernel::flit::switch::GeneralSwitch;
 use crate::kernel::flit::vc_allocation::{GeneralVcAllocation, Scratch};
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -31,15 +32,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// One cycle.
     #[inline(always)]
     pub(super) fn step_islip<const COMMON: bool>(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        if env.rules.selects_up_port {
+        if env.rules.route.selects_up_port() {
             self.select_up_ports(me, env);
         }
         if !self.waiting.is_empty() {
-            if env.rare::<COMMON>(|rules| rules.selects_port) {
+            if env.rare::<COMMON>(|rules| rules.ports.selects_any) {
                 self.allocate_selected(me, scratch, env);
             } else if PACKETS {
                 self.allocate_vcs_to_packets(me, scratch, env);
-            } else if env.rules.bypass {
+            } else if env.rules.stages.bypass {
                 self.allocate_vcs_to_flits::<COMMON, true>(me, scratch, env);
             } else {
                 self.allocate_vcs_to_flits::<COMMON, false>(me, scratch, env);
@@ -60,7 +61,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if !self.ready.is_empty() {
             self.allocate_switch_islip::<COMMON>(me, env);
         }
-        if env.rules.has_one_cycle_stages {
+        if env.rules.stages.any_in_router {
             self.end_stages(env);
         }
     }
@@ -73,7 +74,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) {
-        if env.rules.selects_up_port {
+        if env.rules.route.selects_up_port() {
             self.select_up_ports(me, env);
         }
         let conflict_free =
@@ -108,7 +109,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vcs.fresh.clear();
         vcs.speculative.clear();
         switch.sending.clear();
-        if env.rules.selects_up_port {
+        if env.rules.route.selects_up_port() {
             self.select_up_ports(me, env);
         }
         if !self.waiting.is_empty() {
@@ -119,7 +120,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         switch.set_busy_cols(if PACKETS { env.streams.busy[me].cols } else { busy });
         let rows = if PACKETS {
             env.streams.busy[me].rows
-        } else if env.rules.holds_switch {
+        } else if env.rules.switch.hold != Hold::Never {
             self.serve_held_paths(me, switch, busy, env)
         } else {
             0

@@ -51,7 +51,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Where packets compare ports: the flits behind a port are those without a credit.
     fn audit_flits_behind(&self) {
         let p = &self.env.p;
-        if !self.env.rules.selects_up_port || self.env.shared_buffers.is_some() {
+        if !self.env.rules.route.selects_up_port() || self.env.shared_buffers.is_some() {
             return;
         }
         for (r, router) in self.routers.iter().enumerate() {

@@ -115,17 +115,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return None;
         }
         let ejects = vc.flags & EJECTING != 0;
-        if let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|_| env.rules.adaptive && !ejects) {
+        if let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|_| env.rules.route.is_adaptive() && !ejects) {
             for (port, set) in hop_by_hop.candidates(self.number(me, slot)) {
                 self.alternatives_by_vcs(me, slot, port, M::range(set.start, set.end), alternatives, env)?;
             }
             return Some(());
         }
         let upper = vc.flags & UPPER_CLASS != 0;
-        let any_of_terminal = ejects && env.rules.selects_ejection_port;
+        let any_of_terminal = ejects && env.rules.ports.selects_ejection;
         for port in usize::from(vc.port)..usize::from(vc.port) + if any_of_terminal { env.p.nic_ports } else { 1 } {
             let all = M::range(0, env.p.vcs);
-            let vcs = if env.rules.private_vc { all } else { all.of_class(&env.classes, port, usize::from(upper)) };
+            let vcs = if env.rules.vcs.private { all } else { all.of_class(&env.classes, port, usize::from(upper)) };
             self.alternatives_by_vcs(me, slot, port, vcs, alternatives, env)?;
         }
         Some(())
@@ -182,7 +182,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return Some(());
         };
         // Room comes from the VC itself, or, unless it has to be empty, from any VC that has taken shared places.
-        let any = !env.rules.wait_for_tail_credit;
+        let any = !env.rules.vcs.wait_for_tail_credit;
         for v in 0..env.p.vcs {
             let (other, number) = (Self::slot(port, v), self.number(me, Self::slot(port, v)));
             if v != out_vc && !(any && buffers.shares(number)) {

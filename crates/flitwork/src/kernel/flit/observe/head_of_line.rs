@@ -31,7 +31,7 @@ impl HeadOfLine {
         loop {
             behind = env.pool[behind].next;
             let first = self.next.port(router, entered, behind, env) as usize;
-            let any = env.rules.selects_ejection_port && first >= env.network_ports(router);
+            let any = env.rules.ports.selects_ejection && first >= env.network_ports(router);
             let mut wanted = first..first + if any { env.p.nic_ports } else { 1 };
             if wanted.any(|port| env.observer.is_idle(router * ports + port, env.now)) {
                 return true;

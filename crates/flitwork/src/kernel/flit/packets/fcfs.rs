@@ -149,7 +149,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut able, mut sending) = (0u64, 0u64);
         let mut left = ready;
-        let own_rows = env.rules.input_speedup > 1;
+        let own_rows = env.rules.switch.input_speedup > 1;
         while left != 0 {
             let (in_port, in_vc) = Self::port_and_vc(left.trailing_zeros() as usize);
             let of_port = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);

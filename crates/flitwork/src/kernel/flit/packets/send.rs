@@ -77,7 +77,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// are of use when it is released, and who will wait for the port later looks at it anyway.
     #[inline(always)]
     pub(super) fn note_if_requested(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
-        let chooses = env.rules.selects_port;
+        let chooses = env.rules.ports.selects_any;
         let wanted = if chooses {
             !self.waiting.is_empty()
         } else {

@@ -1,6 +1,7 @@
 //! The start of a cycle: flits, credits and pipeline stages that are due now.
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, WAITING};
+use crate::kernel::flit::rules::Arrivals;
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::Arrival;
 use crate::transit::{FlitArrival, NONE, Slot};
@@ -33,9 +34,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let slot = self.env.wheel.take(now);
         if self.env.shared_buffers.is_some() {
             self.deliver_shared_credits(&slot.credits);
-        } else if self.env.rules.adaptive {
+        } else if self.env.rules.route.is_adaptive() {
             self.deliver_credits_and_note(&slot.credits);
-        } else if self.env.rules.selects_up_port {
+        } else if self.env.rules.route.selects_up_port() {
             self.deliver_credits_and_count(&slot.credits);
         } else {
             let nothing = |_: &Self, _: &u32| {};
@@ -54,7 +55,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(crate) fn deliver_flits_and_rest(&mut self, slot: Slot, arrived: &mut Vec<Arrival>) {
         self.deliver_ahead(&slot.flits, (Self::prefetch_input, Self::prefetch_output), |kernel, flits| {
-            match (kernel.env.rules.fat_tree, kernel.env.rules.port_only_heads) {
+            match (kernel.env.rules.route.is_fat_tree(), kernel.env.rules.stages.port_only_heads) {
                 (false, true) => kernel.deliver_flits::<false, true>(flits),
                 (false, false) => kernel.deliver_flits::<false, false>(flits),
                 (true, true) => kernel.deliver_flits::<true, true>(flits),
@@ -120,7 +121,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let at = at_mut(&mut self.routers, router);
             at.deliver_credit(router, output, &mut self.env);
             let credits = at.output(output).credits;
-            if self.env.rules.first_use.may_be_at(credits) && at.owner(output).is_none() {
+            if self.env.rules.vcs.first_use.may_be_at(credits) && at.owner(output).is_none() {
                 self.env.note_change(router, 1 << (output / VCS));
             }
         }
@@ -171,7 +172,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             return;
         }
-        if env.rules.notes_arrivals {
+        if env.rules.stages.arrivals != Arrivals::Unused {
             env.pool[flit.packet].here = env.now as u32;
         }
         if input.front == NONE {

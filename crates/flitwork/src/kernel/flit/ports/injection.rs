@@ -210,7 +210,7 @@ impl Injection {
     #[inline(always)]
     pub(crate) fn load(&mut self, terminal: usize, k: usize, outgoing: Outgoing, env: &mut Env, ends: &mut Endpoints) {
         let packet = self.packet(terminal, k, outgoing, env, ends);
-        let private_vc = if env.rules.private_vc { self.private_vc(packet, env) } else { ANY_VC };
+        let private_vc = if env.rules.vcs.private { self.private_vc(packet, env) } else { ANY_VC };
         let port = &mut self.ports[terminal * env.p.nic_ports + k];
         port.packet = packet;
         port.private_vc = private_vc;

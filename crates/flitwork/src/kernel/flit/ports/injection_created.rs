@@ -13,7 +13,7 @@ impl Injection {
         let rules = &env.rules;
         let plain = !env.watched
             && env.flit_times.is_none()
-            && !rules.private_vc
+            && !rules.vcs.private
             && self.shared_buffers.is_none()
             && !self.whole_buffer;
         plain && env.p.nic_ports == 1 && ends.hosts.is_none() && ends.nics.sends_as_created()

@@ -2,6 +2,7 @@
 //! the end of its routing stage, or at its first VC request if there is no such stage, and keeps it.
 
 use crate::kernel::flit::router::{EJECTING, HEAD, SlotSet, UNDECIDED, WAITING};
+use crate::kernel::flit::rules::RouteMode;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::mix::{draw_below, packet_bits};
 use crate::plan::Plan;
@@ -60,7 +61,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Packets that compare up ports select one, if this is the cycle in which they do.
     #[inline(always)]
     pub(crate) fn select_up_ports(&mut self, me: usize, env: &mut Env) {
-        if env.rules.selects_up_port_in_stage {
+        if env.rules.route == RouteMode::FatTreeInStage {
             if !self.routed.is_empty() {
                 self.select_up_ports_of_routed(me, env);
             }
@@ -87,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn select_up_ports_of_routed(&mut self, me: usize, env: &mut Env) {
         let mut least = 0u64;
         let routed = self.routed;
-        if !env.rules.routing_in_one_cycle {
+        if !env.rules.stages.routing_in_router {
             self.routed = SlotSet::EMPTY;
         }
         let mut from = 0;
@@ -99,7 +100,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     continue;
                 }
                 self.select_up_port(me, slot, &mut least, env);
-                if env.rules.routing_in_one_cycle {
+                if env.rules.stages.routing_in_router {
                     self.input(slot).flags |= WAITING;
                 } else {
                     env.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);

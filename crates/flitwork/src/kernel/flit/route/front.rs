@@ -1,6 +1,7 @@
 //! What becomes of the packet that comes to the front of an input VC: its route is found, then it waits for an output VC.
 
 use crate::kernel::flit::router::{EJECTING, HEAD, UPPER_CLASS, WAITING};
+use crate::kernel::flit::rules::{Arrivals, RouteMode};
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::transit::NONE;
 
@@ -42,7 +43,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// behind a tail that has just left.
     #[inline(always)]
     pub(crate) fn route_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        if env.rules.hop_by_hop {
+        if env.rules.route != RouteMode::AtSource {
             return self.route_front_hop_by_hop(me, slot, since, env);
         }
         self.route_front_at_source::<false>(me, slot, since, env);
@@ -89,10 +90,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Routes a new front packet hop by hop.
     #[inline(never)]
     fn route_front_hop_by_hop(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
-        if env.rules.fat_tree {
+        if env.rules.route.is_fat_tree() {
             return self.route_front_in_fat_tree::<false>(me, slot, since, env);
         }
-        let found = if env.rules.adaptive {
+        let found = if env.rules.route.is_adaptive() {
             let requests_from = env.requests_from(me, self.input(slot).front, since);
             self.route_to_candidates(me, slot, requests_from, env)
         } else {
@@ -126,17 +127,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 return self.schedule_selection(me, slot, flags, requests_from, env);
             }
             vc.flags = flags | WAITING;
-            if env.rules.routing_in_one_cycle {
+            if env.rules.stages.routing_in_router {
                 self.routed.insert(slot);
                 return env.activate(me);
             }
             return self.request_vc(me, slot, port, env);
         }
-        if env.rules.private_vc {
+        if env.rules.vcs.private {
             self.note_private_vc(me, slot, port, flags, env);
         }
         let vc = self.input(slot);
-        if env.rules.fcfs {
+        if env.rules.stages.arrivals == Arrivals::OfVcs {
             // The cycle of the lowest 32 bits that is not later than now.
             let here = env.pool[vc.front].here;
             let number = me * Self::slots_in(env) + slot;
@@ -149,7 +150,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.request_vc(me, slot, port, env);
         } else if env.selects_in_stage(flags) {
             self.schedule_selection(me, slot, flags, requests_from, env);
-        } else if env.rules.routing_in_one_cycle && since == env.now {
+        } else if env.rules.stages.routing_in_router && since == env.now {
             vc.flags = flags | WAITING;
             self.routed.insert(slot);
             env.activate(me);

@@ -386,7 +386,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn usable_of_set(&mut self, me: usize, slot: usize, port: usize, set: (usize, usize), env: &Env) -> M {
         let mut usable = self.port(port).free.at_least(set.0).below(set.1);
         self.keep_private(me, slot, &mut usable, env);
-        if env.rules.credits_matter && !usable.is_empty() {
+        if env.rules.vcs.by_credits && !usable.is_empty() {
             let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(me, port, flits, &mut usable, env);
         }

@@ -132,7 +132,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let Some(buffers) = env.shared_buffers.take() else { return };
         self.update_credits(me, output, &buffers, env);
         env.shared_buffers = Some(buffers);
-        if env.rules.adaptive {
+        if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }
     }
@@ -146,7 +146,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.update_credits(me, output, &buffers, env);
         }
         env.shared_buffers = Some(buffers);
-        if env.rules.adaptive {
+        if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::compat::BatchStage;
 use crate::kernel::flit::router::{ACTIVE, EJECTING};
+use crate::kernel::flit::rules::{Hold, Speculation};
 use crate::kernel::flit::vc_allocation::GeneralVcAllocation;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::plan::Plan;
@@ -138,7 +139,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if can_send {
                 switch.sending.push((row as u16, slot));
             }
-            let stalls = !env.rules.holds_until_tail && (!can_send || vc.occupied == 1);
+            let stalls = env.rules.switch.hold != Hold::UntilTail && (!can_send || vc.occupied == 1);
             if stalls || can_send && vc.left == 1 {
                 switch.held_rows[me] &= !(1 << row);
             }
@@ -169,7 +170,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         busy_rows: u64,
         env: &Env,
     ) {
-        if !env.rules.speculative && self.ready.has_few() && self.switch_at_most_one(me, switch, busy_rows) {
+        if env.rules.switch.speculation == Speculation::Never
+            && self.ready.has_few()
+            && self.switch_at_most_one(me, switch, busy_rows)
+        {
             return;
         }
         switch.requests.clear();
@@ -188,7 +192,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 });
             });
         }
-        if env.rules.speculative {
+        if env.rules.switch.speculation != Speculation::Never {
             self.add_speculative(me, switch, vcs, busy_rows, env);
         }
         if switch.requests.is_empty() {
@@ -201,7 +205,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let Some(at) = switch.requests.iter().position(|r| (r.row, r.col) == (row, col)) else { continue };
             let slot = switch.senders[at];
             let certain = switch.requests[at].priority & SPECULATIVE == 0;
-            if !certain && env.rules.speculation_needs_all_sets && self.speculates_in_vain(me, slot, vcs, env) {
+            if !certain
+                && env.rules.switch.speculation == Speculation::WithAllSets
+                && self.speculates_in_vain(me, slot, vcs, env)
+            {
                 continue;
             }
             let (_, vc) = Self::port_and_vc(slot as usize);
@@ -345,7 +352,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 switch.held_rows.get_mut(me).into_iter().for_each(|held| *held &= !(1 << row));
                 continue;
             }
-            let holds_switch = env.rules.holds_switch && vc.left > 1 && (env.rules.holds_until_tail || vc.occupied > 1);
+            let hold = env.rules.switch.hold != Hold::Never
+                && vc.left > 1
+                && (env.rules.switch.hold == Hold::UntilTail || vc.occupied > 1);
             if vc.flags & ACTIVE == 0 {
                 // Sent on speculation: the request masks learn of it now.
                 self.activate(slot as usize);
@@ -361,7 +370,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 None => env.now,
             };
             self.traverse::<true, false>(me, slot as usize, turn, env);
-            if holds_switch {
+            if hold {
                 switch.held_rows[me] |= 1 << row;
                 switch.held_slot[me * switch.rows + row as usize] = slot;
             }

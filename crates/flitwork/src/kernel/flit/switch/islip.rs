@@ -115,7 +115,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn grant_by_rows<const COMMON: bool>(&mut self, me: usize, granted: &mut [u64; PORTS], env: &mut Env) -> u64 {
         let mut rows_of = [0u64; PORTS];
         let ports = self.switch_requests(&mut rows_of);
-        if env.rare::<COMMON>(|rules| rules.injection_last) {
+        if env.rare::<COMMON>(|rules| rules.ports.injection_last) {
             Self::yield_switch_to_transit(env.network_ports(me), &mut rows_of);
         }
         self.grant_rows(&rows_of, ports, granted)
@@ -124,7 +124,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The VCs that are granted the switch, where some ready VCs may conflict; where one word holds all VCs, some do.
     #[inline(never)]
     pub(super) fn match_switch<const COMMON: bool>(&mut self, me: usize, env: &mut Env) -> SlotSet<WORDS> {
-        let injection_last = env.rare::<COMMON>(|rules| rules.injection_last);
+        let injection_last = env.rare::<COMMON>(|rules| rules.ports.injection_last);
         if WORDS == 1 && !injection_last {
             return SlotSet::from_first_word(self.match_in_one_word());
         }
@@ -174,7 +174,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn winner_if_two<const COMMON: bool>(&self, env: &Env) -> Option<usize> {
         let ready = self.ready.first_word();
         let more = ready & ready.wrapping_sub(1);
-        if env.rare::<COMMON>(|rules| rules.injection_last) || more & more.wrapping_sub(1) != 0 {
+        if env.rare::<COMMON>(|rules| rules.ports.injection_last) || more & more.wrapping_sub(1) != 0 {
             return None;
         }
         Some(self.winner_of_two(ready, more))

@@ -130,7 +130,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) {
         let credits = self.output_of((port, out_vc)).credits;
         self.port(port).free.insert(out_vc);
-        if env.rare::<COMMON>(|rules| rules.adaptive) && env.rules.first_use.are_enough(credits) {
+        if env.rare::<COMMON>(|rules| rules.route.is_adaptive()) && env.rules.vcs.first_use.are_enough(credits) {
             env.note_change(me, 1 << port);
         }
         self.next_front(me, slot, env);

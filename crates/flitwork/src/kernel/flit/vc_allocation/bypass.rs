@@ -123,7 +123,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env: &mut Env,
     ) {
         let (mut many, mut left) = (shared, shared);
-        if env.is_watched::<COMMON>() || env.rare::<COMMON>(|rules| rules.injection_last) {
+        if env.is_watched::<COMMON>() || env.rare::<COMMON>(|rules| rules.ports.injection_last) {
             left = 0;
         }
         while left != 0 {

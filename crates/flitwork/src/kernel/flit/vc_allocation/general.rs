@@ -3,6 +3,7 @@
 //! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
 //! leave gaps between ports.
 
+use crate::kernel::flit::rules::Speculation;
 use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::measure::Origin;
@@ -59,7 +60,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The priority of the front packet of input VC `slot` under an arbiter; the smaller, the better.
     pub(crate) fn priority(&self, me: usize, slot: usize, arbiter: ArbiterKind, env: &Env) -> u128 {
-        let yields = env.rules.injection_last && Self::port_and_vc(slot).0 >= env.network_ports(me);
+        let yields = env.rules.ports.injection_last && Self::port_and_vc(slot).0 >= env.network_ports(me);
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
         let Origin { created, src, sequence, .. } = *env.pool.origin(self.input_at(slot).front);
@@ -69,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     pub(crate) fn allocate_vcs_general(&mut self, me: usize, general: &mut GeneralVcAllocation<M>, env: &mut Env) {
         // What nothing has changed for would find as little as before.
-        let by_port = PACKETS && !env.rules.selects_port;
+        let by_port = PACKETS && !env.rules.ports.selects_any;
         let look = if by_port { self.ports_to_visit(me, env) } else { !0 };
         if look == 0 {
             return;
@@ -90,7 +91,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 general.requests.push(Request { row, col, priority, preference: request.preference });
                 credit |= self.output(output).credits > 0;
             });
-            if env.rules.speculative && credit {
+            if env.rules.switch.speculation != Speculation::Never && credit {
                 general.speculative.push((request.slot, request.port));
             }
         }
@@ -114,10 +115,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.grant_vc(slot, port, out_vc);
             self.reserve_room(me, slot, output, env);
             if PACKETS {
-                env.streams.granted_vc(env.rules.selects_ejection_port);
+                env.streams.granted_vc(env.rules.ports.selects_ejection);
             }
             self.record_hop(me, slot, port, env);
-            if env.rules.speculative {
+            if env.rules.switch.speculation != Speculation::Never {
                 general.fresh.push(slot as u16);
             } else {
                 self.activate_after_delay(me, slot, (port, out_vc), env);

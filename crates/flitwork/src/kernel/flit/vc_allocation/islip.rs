@@ -168,7 +168,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         while ports != 0 {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
-            if env.rules.injection_last {
+            if env.rules.ports.injection_last {
                 Self::yield_to_transit(port, env.network_ports(me), contenders);
             }
             self.grant_port(port, contenders);
@@ -237,7 +237,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn match_port(&mut self, me: usize, port: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         scratch.take_contenders(port);
         let contenders = &mut scratch.contenders;
-        if env.rules.injection_last {
+        if env.rules.ports.injection_last {
             Self::yield_to_transit(port, env.network_ports(me), contenders);
         }
         match &mut contenders[..] {
@@ -330,7 +330,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let output = (port, out_vc);
         self.grant_vc(slot, port, out_vc);
         if PACKETS {
-            env.streams.granted_vc(env.rules.selects_ejection_port);
+            env.streams.granted_vc(env.rules.ports.selects_ejection);
         }
         self.activate_after_delay(me, slot, output, env);
     }

@@ -1,6 +1,7 @@
 //! VC requests of waiting packets, and what follows a grant: common to all paths through allocation.
 
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, UPPER_CLASS, WAITING};
+use crate::kernel::flit::rules::AllocationPath;
 use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::unchecked::{at, at_mut};
@@ -23,7 +24,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets select their port.
     pub(super) fn collect_requests(&mut self, me: usize, of: u64, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
         vc_requests.clear();
-        let plain = PACKETS && !env.rules.selects_port;
+        let plain = PACKETS && !env.rules.ports.selects_any;
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
@@ -39,7 +40,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             });
             from = word + 1;
         }
-        if env.rules.adaptive {
+        if env.rules.route.is_adaptive() {
             *at_mut(&mut env.changed_ports, me) = 0;
         }
     }
@@ -63,7 +64,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(never)]
     fn collect_request(&mut self, me: usize, slot: usize, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
-        let found = if env.rules.adaptive && self.input(slot).flags & EJECTING == 0 {
+        let found = if env.rules.route.is_adaptive() && self.input(slot).flags & EJECTING == 0 {
             let changed = *at(&env.changed_ports, me);
             let blocked =
                 env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.blocked(self.number(me, slot), changed));
@@ -100,7 +101,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn requested_port(&mut self, me: usize, slot: usize, env: &Env) -> usize {
         let vc = self.input(slot);
         let port = vc.port as usize;
-        if !env.rules.selects_ejection_port || vc.flags & EJECTING == 0 {
+        if !env.rules.ports.selects_ejection || vc.flags & EJECTING == 0 {
             return port;
         }
         // The port with the most free VCs, the lowest of equals.
@@ -114,7 +115,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The free VCs of `port` that a waiting packet may use.
     #[inline(always)]
     pub(crate) fn usable<const COMMON: bool>(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        if env.rare::<COMMON>(|rules| rules.restricts_vcs) {
+        if env.rare::<COMMON>(|rules| rules.vcs.restricted) {
             self.usable_of(me, slot, port, env)
         } else {
             self.free_of_class(slot, port, env)
@@ -132,14 +133,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The free VCs of `port` that a packet may use by the VC policy and by their credits.
     #[inline(never)]
     fn usable_of(&mut self, me: usize, slot: usize, port: usize, env: &Env) -> M {
-        let mut usable = if env.rules.private_vc {
+        let mut usable = if env.rules.vcs.private {
             let mut usable = self.port(port).free;
             self.keep_private(me, slot, &mut usable, env);
             usable
         } else {
             self.free_of_class(slot, port, env)
         };
-        if env.rules.credits_matter {
+        if env.rules.vcs.by_credits {
             let flits = env.pool[self.input(slot).front].flits;
             self.keep_credited(me, port, flits, &mut usable, env);
         }
@@ -178,11 +179,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The credits of a free VC of `port` that allow a new packet of `flits` flits.
     #[inline(always)]
     pub(crate) fn credits_needed(&self, me: usize, port: usize, flits: u16, env: &Env) -> u16 {
-        let mut needed = u16::from(env.rules.busy_when_full);
-        if env.rules.cut_through {
+        let mut needed = u16::from(env.rules.vcs.busy_when_full);
+        if env.rules.vcs.cut_through {
             needed = needed.max(flits);
         }
-        if env.rules.wait_for_tail_credit {
+        if env.rules.vcs.wait_for_tail_credit {
             let pool = env.shared_buffers.as_ref().map_or(0, |buffers| buffers.free(self.port_number(me, port)));
             needed = env.p.buffer_flits as u16 + pool;
         }
@@ -211,7 +212,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(crate) fn activate_after_delay(&mut self, me: usize, slot: usize, output: (usize, usize), env: &mut Env) {
         let mut delay = env.p.vc_alloc_delay_cycles;
-        if env.rules.pipelined {
+        if env.rules.stages.pipelined {
             delay = env.cycles_to(self.input(slot).front, env.p.routing_delay_cycles + delay) as u32;
         }
         if delay == 0 {
@@ -220,7 +221,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if PACKETS || self.output_of(output).credits > 0 {
                 self.ready.insert(slot);
             }
-        } else if env.rules.allocation_in_one_cycle {
+        } else if env.rules.stages.allocation_in_router {
             self.input(slot).flags |= ACTIVE;
             if self.output_of(output).credits > 0 {
                 self.allocated.insert(slot);
@@ -242,7 +243,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS {
             self.contended_ports |= self.requested_ports & wanted;
             self.requested_ports |= wanted;
-            if WORDS == 1 && env.rules.first_come {
+            if WORDS == 1 && env.rules.path == AllocationPath::FirstCome {
                 *at_mut(&mut env.streams.requesters, self.port_number(me, usize::from(port))) |= 1 << slot;
             }
         }
