@@ -28,7 +28,7 @@ pub(super) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const 
     pub(super) routers: Vec<Router<M, PORTS, VCS, WORDS, PACKETS>>,
     pub(super) env: Env,
     pub(super) injection: Injection,
-    scratch: Scratch<M>,
+    pub(super) scratch: Scratch<M>,
     /// Where allocation by bit masks does not apply.
     pub(super) general: Option<Box<General<M>>>,
     pub(super) channels: Option<ChannelRecorder>,
@@ -170,23 +170,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             return;
         }
-        let held = match &mut self.general {
-            None => {
-                router.step_islip::<false>(me, &mut self.scratch, &mut self.env);
-                false
-            }
-            Some(_) if PACKETS && WORDS == 1 && self.env.rules.path == AllocationPath::FirstCome => {
-                if !router.step_fcfs(me, &mut self.env) {
-                    self.env.active[me / 64] &= !(1 << (me % 64));
-                }
-                return;
-            }
-            Some(general) => {
-                router.step_general(me, general, &mut self.env);
-                general.switch.holds(me)
-            }
+        let again = if PACKETS {
+            self.step_packets(me)
+        } else if let Some(general) = &mut self.general {
+            router.step_general(me, general, &mut self.env);
+            !router.is_idle() || general.switch.holds(me)
+        } else {
+            router.step_islip::<false>(me, &mut self.scratch, &mut self.env);
+            !router.is_idle()
         };
-        let again = if PACKETS { self.env.visit_again(me) } else { !router.is_idle() || held };
         if !again {
             self.env.active[me / 64] &= !(1 << (me % 64));
         }
@@ -277,9 +269,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn measure(&mut self, now: u64, window: Range<u64>) {
-        if PACKETS {
-            self.count_all_ejected(now);
-        }
+        self.count_all_ejected(now);
         for (arrival, terminal) in std::mem::take(&mut self.env.late) {
             if window.contains(&arrival) {
                 self.env.ejected[terminal as usize] += 1;
@@ -309,7 +299,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             for (number, port) in
                 (0..ports).map(|port| (port, router.port_at(port))).filter(|(_, port)| port.far_end != NONE)
             {
-                let unsent = if PACKETS { self.unsent_flits(me, number, before) } else { 0 };
+                let unsent = self.unsent_flits(me, number, before);
                 let queued = queued.get(me * ports + number).copied().unwrap_or(0);
                 flits.push(port.flits - unsent - queued);
             }
@@ -321,10 +311,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn finish(mut self: Box<Self>, now: u64) -> Observed {
-        if PACKETS {
-            self.count_all_ejected(now + 1);
-            self.env.flit_hops -= self.all_unsent_flits(now + 1);
-        }
+        self.count_all_ejected(now + 1);
+        self.env.flit_hops -= self.all_unsent_flits(now + 1);
         let mut channel_flits = Vec::new();
         self.channel_flits(now + 1, &mut channel_flits);
         let Kernel { env, channels, .. } = *self;

@@ -5,12 +5,10 @@
 //! whole packets, and the general one.
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, SlotSet};
-use crate::kernel::flit::rules::Hold;
 use crate::kernel::flit::switch::GeneralSwitch;
 use crate::kernel::flit::vc_allocation::{GeneralVcAllocation, Scratch};
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::plan::Plan;
-use crate::unchecked::at;
 
 /// The allocators of the general path.
 #[derive(Debug)]
@@ -38,25 +36,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if !self.waiting.is_empty() {
             if env.rare::<COMMON>(|rules| rules.ports.selects_any) {
                 self.allocate_selected(me, scratch, env);
-            } else if PACKETS {
-                self.allocate_vcs_to_packets(me, scratch, env);
             } else if env.rules.stages.bypass {
                 self.allocate_vcs_to_flits::<COMMON, true>(me, scratch, env);
             } else {
                 self.allocate_vcs_to_flits::<COMMON, false>(me, scratch, env);
             }
-        }
-        if PACKETS {
-            if self.ready.is_empty() {
-                return;
-            }
-            let aside = self.set_busy_aside(me, env);
-            if !self.ready.is_empty() {
-                self.allocate_switch_islip::<false>(me, env);
-                env.streams.again |= self.may_send(me, env);
-            }
-            self.ready.insert_all(&aside);
-            return;
         }
         if !self.ready.is_empty() {
             self.allocate_switch_islip::<COMMON>(me, env);
@@ -86,23 +70,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.end_stages(env);
     }
 
-    /// One cycle; whether the router has something to do in the next one, too.
-    #[inline(always)]
-    pub(super) fn step_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
-        let mut again = false;
-        // Asked here: half of all visits end with it.
-        let look = self.requested_ports & *at(&env.changed_ports, me);
-        if look != 0 {
-            again = self.allocate_vcs_fcfs(me, look, env);
-        }
-        if !self.ready.is_empty() {
-            again |= self.allocate_switch_fcfs(me, env);
-        }
-        let staged = !self.allocated.is_empty();
-        self.end_stages(env);
-        again | staged
-    }
-
     /// One cycle.
     pub(super) fn step_general(&mut self, me: usize, general: &mut General<M>, env: &mut Env) {
         let General { vcs, switch } = general;
@@ -115,21 +82,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if !self.waiting.is_empty() {
             self.allocate_vcs_general(me, vcs, env);
         }
-        // Without output speed-up, which slow channels exclude, a column is a port.
-        let busy = env.channel_timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
-        switch.set_busy_cols(if PACKETS { env.streams.busy[me].cols } else { busy });
-        let rows = if PACKETS {
-            env.streams.busy[me].rows
-        } else if env.rules.switch.hold != Hold::Never {
-            self.serve_held_paths(me, switch, busy, env)
-        } else {
-            0
-        };
+        let rows = self.mark_busy_paths(me, switch, env);
         self.allocate_switch_general(me, switch, vcs, rows, env);
         self.send(me, switch, env);
-        if PACKETS {
-            env.streams.again |= self.may_send(me, env);
-        }
+        self.note_losers(me, env);
         // What won its VC but not the switch makes a certain request from the next cycle on.
         for &slot in &vcs.fresh {
             let flags = self.input(slot as usize).flags;

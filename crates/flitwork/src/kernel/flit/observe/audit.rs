@@ -7,7 +7,7 @@ use crate::transit::NONE;
 use std::sync::LazyLock;
 
 /// Whether it is wanted in this process: where the variable `FLITWORK_AUDIT` is set. Then runs are slow.
-pub(crate) fn is_enabled() -> bool {
+fn is_enabled() -> bool {
     static ENABLED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
     *ENABLED
 }

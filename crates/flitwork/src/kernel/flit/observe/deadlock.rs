@@ -1,6 +1,6 @@
 //! What packets wait for, for the search for deadlocks ([`crate::kernel::knot`]).
 
-use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, InputVc, Memory, UNDECIDED, UPPER_CLASS, WAITING};
+use crate::kernel::flit::router::{EJECTING, GRANTED, InputVc, Memory, UNDECIDED, UPPER_CLASS, WAITING};
 use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::kernel::knot::{Alternative, Waits};
@@ -15,8 +15,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.memory.inputs().filter(|(_, vc)| vc.front != NONE) {
                 let number = env.number_in_all(router.number(r, slot) as u32);
-                // Whole packets are stuck only before they have begun to leave.
-                let flits = if PACKETS { env.flits_of_all(vc) } else { u32::from(vc.occupied) };
+                let flits = Router::<M, PORTS, VCS, WORDS, PACKETS>::buffered_flits(vc, env);
                 waits.occupied(number, flits, |alternatives| {
                     router.list_alternatives(r, slot, alternatives, env).is_some()
                 });
@@ -49,7 +48,7 @@ impl Env {
     }
 
     /// Flits of the packets in an input VC.
-    fn flits_of_all(&self, vc: &InputVc) -> u32 {
+    pub(crate) fn flits_of_all(&self, vc: &InputVc) -> u32 {
         let mut flits = u32::from(self.pool[vc.front].flits);
         let (last, mut behind) = (vc.behind_last, NONE);
         while behind != last {
@@ -68,7 +67,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// The input VC that the front packet of `vc` is being sent to, if it is one.
     fn sends_to(&self, vc: &InputVc) -> Option<u32> {
-        if PACKETS || vc.flags & ACTIVE == 0 {
+        if !Self::may_wait_for_credits(vc.flags) {
             return None;
         }
         let (port, out_vc) = Self::port_and_vc(usize::from(vc.output));
@@ -91,7 +90,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if vc.flags & GRANTED == 0 {
             return self.alternatives_for_grant(me, slot, alternatives, env);
         }
-        if PACKETS || vc.flags & ACTIVE == 0 {
+        if !Self::may_wait_for_credits(vc.flags) {
             return None;
         }
         if vc.occupied == 0 {

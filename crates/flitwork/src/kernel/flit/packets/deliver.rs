@@ -94,6 +94,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Counts the flits that all ejection ports have sent before cycle `before`.
     pub(crate) fn count_all_ejected(&mut self, before: u64) {
+        if !PACKETS {
+            return; // Flits are counted one by one.
+        }
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
                 let router = &self.routers[me];
@@ -105,7 +108,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
     pub(crate) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
-        u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
+        if PACKETS {
+            u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
+        } else {
+            0
+        }
     }
 
     /// Flits in the whole network that have been granted the switch and have not been sent before cycle `before`.

@@ -31,6 +31,23 @@ use crate::unchecked::{at, at_mut};
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
+    /// One cycle; whether the router has something to do in the next one, too.
+    #[inline(always)]
+    pub(super) fn step_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
+        let mut again = false;
+        // Asked here: half of all visits end with it.
+        let look = self.requested_ports & *at(&env.changed_ports, me);
+        if look != 0 {
+            again = self.allocate_vcs_fcfs(me, look, env);
+        }
+        if !self.ready.is_empty() {
+            again |= self.allocate_switch_fcfs(me, env);
+        }
+        let staged = !self.allocated.is_empty();
+        self.end_stages(env);
+        again | staged
+    }
+
     /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
     #[inline(always)]
     fn came_before(&self, me: usize, slot: usize, other: usize, env: &Env) -> bool {
@@ -40,7 +57,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
     /// ports where something has changed; those where a packet lost are looked at again in the next cycle. Whether there are such.
     #[inline(never)]
-    pub(crate) fn allocate_vcs_fcfs(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
+    fn allocate_vcs_fcfs(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
         let mut lost = 0u64;
         while look != 0 {
             let port = look.trailing_zeros() as usize;
@@ -135,7 +152,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of those that picked it: a row
     /// is an input port, or, where each VC has an input of the crossbar, a VC. Whether one lost that may be sent in the next cycle.
     #[inline(never)]
-    pub(crate) fn allocate_switch_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
+    fn allocate_switch_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let busy = *at(&env.streams.busy, me);
         let ready = self.ready.first_word();
         if ready & (ready - 1) == 0 {

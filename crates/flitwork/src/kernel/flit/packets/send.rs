@@ -11,7 +11,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front packet of an input VC, whose head leaves now.
-    pub(crate) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
         let now = env.now;
         let vc = self.input(slot);
         let (port, output, packet, flits) = (vc.port as usize, vc.output as usize, vc.front, vc.left);
@@ -114,7 +114,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Takes out of `ready` what cannot be granted now; what that is.
-    pub(crate) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
+    pub(super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
         let (busy, all) = (env.streams.busy[me], self.ready);
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);
         if busy.rows == 0 {
@@ -135,7 +135,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the next cycle.
-    pub(crate) fn may_send(&mut self, me: usize, env: &Env) -> bool {
+    pub(super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
         let (busy, mut from) = (env.streams.busy[me], 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {

@@ -159,9 +159,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env: &mut Env,
     ) {
         let input = self.input(slot);
-        if !PACKETS {
-            input.occupied += 1;
-        }
+        Self::count_flit(input);
         if flit.packet == NONE {
             if input.occupied == 1 && input.flags & ACTIVE != 0 {
                 let output = input.output as usize;

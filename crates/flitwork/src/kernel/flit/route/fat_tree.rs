@@ -125,9 +125,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             from = word + 1;
         }
-        if PACKETS {
-            self.update_requested_ports();
-        }
+        self.renew_requests();
     }
 
     /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic order from
@@ -155,9 +153,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let vc = self.input(slot);
         vc.port = port as u8;
         vc.flags &= !UNDECIDED;
-        if PACKETS {
-            env.note_change(me, 1 << port);
-        }
+        Self::note_selected_port(me, port, env);
     }
 
     /// Of the first `ports` ports those with the fewest flits behind them, as bits.
@@ -171,7 +167,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             least |= u64::from(behind == fewest) << port;
         };
         let ports = 0..(ports as usize).min(PORTS);
-        if PACKETS || env.shared_buffers.is_some() {
+        if !Self::COUNTS_RETURNED || env.shared_buffers.is_some() {
             ports.for_each(|port| compare(port, self.flits_behind(me, port, env)));
         } else {
             for port in ports {
@@ -188,13 +184,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if let Some(buffers) = &env.shared_buffers {
             return self.flits_behind_shared(me, port, buffers, env.p.vcs);
         }
-        if !PACKETS {
-            let port = self.port_at(port);
-            return (port.flits as u32).wrapping_sub(port.returned);
-        }
-        // Credits are reduced at the grant, by all flits of a packet; some of them have not left yet.
-        let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
-        let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
-        taken - env.streams.unsent_flits(self.port_number(me, port), env.now)
+        self.flits_without_credit(me, port, env)
     }
 }

@@ -14,7 +14,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let vc = self.input(slot);
         vc.flags = 0;
         // Flits that are left are of packets behind it.
-        let alone = if PACKETS { vc.behind_last == NONE } else { vc.occupied == 0 };
+        let alone = Self::is_empty_behind(vc);
         debug_assert!(alone == (vc.behind_last == NONE));
         if alone {
             vc.front = NONE;
@@ -35,8 +35,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         } else {
             env.pool[last].next = env.pool[next].next;
         }
-        // Whole packets are released at the start of the cycle behind their tails.
-        self.route_front(me, slot, env.now + u64::from(!PACKETS), env);
+        self.route_front(me, slot, Self::next_front_since(env), env);
     }
 
     /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front

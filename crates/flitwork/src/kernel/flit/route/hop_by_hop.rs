@@ -218,9 +218,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let found = vc_requests.len() > before;
         let detours_later = self.may_detour_later(me, slot, &hop_by_hop, env);
         hop_by_hop.candidates[self.number(me, slot)].blocked = !found && !detours_later;
-        if PACKETS {
-            env.streams.again |= detours_later;
-        }
+        Self::note_later_request(detours_later, env);
         env.hop_by_hop = Some(hop_by_hop);
         found
     }

@@ -23,8 +23,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(crate) fn activate(&mut self, slot: usize) {
         let vc = self.input(slot);
         vc.flags |= ACTIVE;
-        let (output, occupied) = (vc.output as usize, vc.occupied);
-        if PACKETS || occupied > 0 && self.output(output).credits > 0 {
+        let (output, has_flit) = (Self::port_and_vc(vc.output as usize), Self::has_flit(vc));
+        if has_flit && self.has_credit(output) {
             self.ready.insert(slot);
         }
     }

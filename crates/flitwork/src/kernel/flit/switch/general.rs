@@ -369,7 +369,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 None => env.now,
             };
-            self.traverse::<true, false>(me, slot as usize, turn, env);
+            self.send_front::<true, false>(me, slot as usize, turn, env);
             if hold {
                 switch.held_rows[me] |= 1 << row;
                 switch.held_slot[me * switch.rows + row as usize] = slot;

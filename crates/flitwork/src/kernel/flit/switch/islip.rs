@@ -53,7 +53,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 bits &= bits - 1;
                 let port = self.input(slot).port as usize;
                 self.move_switch_pointers(slot, port);
-                self.traverse::<false, COMMON>(me, slot, env.now, env);
+                self.send_front::<false, COMMON>(me, slot, env.now, env);
             }
             from = word + 1;
         }
@@ -106,7 +106,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let port = at(&granted, in_port).first_from(self.port_accepts_first(in_port));
             let slot = Self::slot(in_port, self.vc_to_send(in_port, port));
             self.move_switch_pointers(slot, port);
-            self.traverse::<false, COMMON>(me, slot, env.now, env);
+            self.send_front::<false, COMMON>(me, slot, env.now, env);
         }
     }
 

@@ -18,9 +18,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         turn: u64,
         env: &mut Env,
     ) {
-        if PACKETS {
-            return self.send_packet(me, slot, env);
-        }
         let vc = self.input(slot);
         let (port, output, packet) = (vc.port as usize, vc.output as usize, vc.front);
         let head = vc.flags & HEAD != 0;

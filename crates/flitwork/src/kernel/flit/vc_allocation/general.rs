@@ -70,7 +70,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     pub(crate) fn allocate_vcs_general(&mut self, me: usize, general: &mut GeneralVcAllocation<M>, env: &mut Env) {
         // What nothing has changed for would find as little as before.
-        let by_port = PACKETS && !env.rules.ports.selects_any;
+        let by_port = Self::requests_by_port(env);
         let look = if by_port { self.ports_to_visit(me, env) } else { !0 };
         if look == 0 {
             return;
@@ -114,9 +114,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             self.grant_vc(slot, port, out_vc);
             self.reserve_room(me, slot, output, env);
-            if PACKETS {
-                env.streams.granted_vc(env.rules.ports.selects_ejection);
-            }
+            Self::count_grant(env);
             self.record_hop(me, slot, port, env);
             if env.rules.switch.speculation != Speculation::Never {
                 general.fresh.push(slot as u16);
@@ -124,8 +122,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.activate_after_delay(me, slot, (port, out_vc), env);
             }
         }
-        if PACKETS {
-            self.update_requested_ports();
-        }
+        self.renew_requests();
     }
 }

@@ -77,51 +77,6 @@ impl<M: VcMask> Scratch<M> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    #[inline(always)]
-    pub(crate) fn allocate_vcs_to_packets(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
-        // Ports that more than one waiting packet wants need a matching.
-        let look = self.ports_to_visit(me, env);
-        let shared = self.contended_ports & look;
-        if self.requested_ports & look == 0 {
-            return;
-        }
-        if self.requested_ports & look & !shared != 0 {
-            // A loop, not a closure: the compiler must not put it into a separate function.
-            let mut from = 0;
-            while let Some((word, mut bits)) = self.waiting.word_from(from) {
-                while bits != 0 {
-                    let slot = word * 64 + bits.trailing_zeros() as usize;
-                    bits &= bits - 1;
-                    self.allocate_uncontended(me, slot, shared | !look, env);
-                }
-                from = word + 1;
-            }
-        }
-        if shared != 0 {
-            self.match_contended(me, shared, scratch, env);
-        }
-        self.update_requested_ports();
-    }
-
-    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on. Nothing is done for
-    /// one whose port is in `others`.
-    #[inline(always)]
-    fn allocate_uncontended(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
-        let port = self.input(slot).port as usize;
-        if others >> port & 1 == 1 {
-            return;
-        }
-        let usable = self.usable::<false>(me, slot, port, env);
-        if env.watched {
-            env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
-        }
-        if !usable.is_empty() {
-            env.streams.requested += 1;
-            let out_vc = self.accept(slot, port, &usable);
-            self.accept_vc(me, slot, port, out_vc, env);
-        }
-    }
-
     /// VC allocation where each packet selects its port anew in each cycle.
     #[inline(never)]
     pub(crate) fn allocate_selected(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
@@ -197,7 +152,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Several packets request a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
-    pub(super) fn match_contended(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(crate) fn match_contended(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
         scratch.vc_requests.clear();
         let mut from = 0;
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
@@ -218,9 +173,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
             from = word + 1;
         }
-        if PACKETS {
-            env.streams.requested += scratch.vc_requests.len() as u32;
-        }
+        Self::count_requests(scratch.vc_requests.len(), env);
         self.match_ports(me, !0, scratch, env);
     }
 
@@ -326,12 +279,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A match: hands the VC over, which moves the pointers.
     #[inline(always)]
-    pub(super) fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
+    pub(crate) fn accept_vc(&mut self, me: usize, slot: usize, port: usize, out_vc: usize, env: &mut Env) {
         let output = (port, out_vc);
         self.grant_vc(slot, port, out_vc);
-        if PACKETS {
-            env.streams.granted_vc(env.rules.ports.selects_ejection);
-        }
+        Self::count_grant(env);
         self.activate_after_delay(me, slot, output, env);
     }
 }

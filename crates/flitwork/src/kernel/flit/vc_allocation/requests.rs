@@ -1,7 +1,6 @@
 //! VC requests of waiting packets, and what follows a grant: common to all paths through allocation.
 
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, UPPER_CLASS, WAITING};
-use crate::kernel::flit::rules::AllocationPath;
 use crate::kernel::flit::vc_allocation::ANY_VC;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::unchecked::{at, at_mut};
@@ -24,15 +23,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets select their port.
     pub(super) fn collect_requests(&mut self, me: usize, of: u64, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
         vc_requests.clear();
-        let plain = PACKETS && !env.rules.ports.selects_any;
+        let by_port = Self::requests_by_port(env);
         let mut from = 0;
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
                 let slot = word * 64 + bit;
                 let port = self.input(slot).port;
                 if of == !0 || of >> (port & 63) & 1 == 1 {
-                    if plain {
-                        env.streams.requested += u32::from(self.request_at(me, slot, port as usize, vc_requests, env));
+                    if by_port {
+                        let found = self.request_at(me, slot, port as usize, vc_requests, env);
+                        Self::count_requests(usize::from(found), env);
                     } else {
                         self.collect_request(me, slot, vc_requests, env);
                     }
@@ -73,9 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let port = self.requested_port(me, slot, env);
             self.request_at(me, slot, port, vc_requests, env)
         };
-        if PACKETS {
-            env.streams.requested += u32::from(found);
-        }
+        Self::count_requests(usize::from(found), env);
         if env.watched {
             env.observer.requested(self.number(me, slot), found, env.now);
         }
@@ -169,9 +167,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let slot = Self::slot(port, v);
             if self.credits_now(me, slot, env) < needed {
                 usable.remove(v);
-                if PACKETS {
-                    env.streams.wait_for_credits(self.number(me, slot), self.output_at(slot).credits, needed);
-                }
+                self.note_missing_credits(me, slot, needed, env);
             }
         });
     }
@@ -188,13 +184,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             needed = env.p.buffer_flits as u16 + pool;
         }
         needed
-    }
-
-    /// Credits of an output VC.
-    #[inline(always)]
-    pub(crate) fn credits_now(&self, me: usize, slot: usize, env: &Env) -> u16 {
-        let credits = self.output_at(slot).credits;
-        if PACKETS { env.streams.credits(self.number(me, slot), credits, env.now) } else { credits }
     }
 
     /// Gives output VC `out_vc` of `port` to the waiting packet of input VC `slot`.
@@ -218,7 +207,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if delay == 0 {
             // Its head is in the buffer: a flit there is.
             self.input(slot).flags |= ACTIVE;
-            if PACKETS || self.output_of(output).credits > 0 {
+            if self.has_credit(output) {
                 self.ready.insert(slot);
             }
         } else if env.rules.stages.allocation_in_router {
@@ -235,18 +224,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The front packet of an input VC waits for a VC of `port`.
     #[inline(always)]
     pub(crate) fn request_vc(&mut self, me: usize, slot: usize, port: u8, env: &mut Env) {
-        let wanted = 1 << (port & 63);
-        if PACKETS {
-            env.note_change(me, wanted);
-        }
         self.waiting.insert(slot);
-        if PACKETS {
-            self.contended_ports |= self.requested_ports & wanted;
-            self.requested_ports |= wanted;
-            if WORDS == 1 && env.rules.path == AllocationPath::FirstCome {
-                *at_mut(&mut env.streams.requesters, self.port_number(me, usize::from(port))) |= 1 << slot;
-            }
-        }
+        self.note_request(me, slot, port, env);
         env.activate(me);
     }
 }
