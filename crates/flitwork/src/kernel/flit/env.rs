@@ -24,7 +24,7 @@ pub(super) struct Env {
     pub rules: Rules,
     pub pool: PacketPool,
     pub wheel: Wheel,
-    /// Flits and credits that network channels carry from this cycle on, at hand: most events are of these. At its end they go to the wheel.
+    /// Flits and credits that enter network channels in this cycle: most events are of these. They go to the wheel at its end.
     /// There is room for all of them: see [`Env::make_room`].
     pub next_flits: Vec<FlitArrival>,
     pub next_credits: Vec<u32>,
@@ -35,7 +35,7 @@ pub(super) struct Env {
     pub hop_by_hop: Option<Box<HopByHopRoutes>>,
     /// Routes in a fat tree.
     pub fat_tree: Option<Box<FatTreeRoutes>>,
-    /// Ports of each router at which something has changed since its waiting packets were looked at; empty where all of them are looked at
+    /// Ports of each router at which something has changed since its waiting packets were visited; empty where all of them are visited
     /// in every cycle.
     pub changed_ports: Vec<u64>,
     /// Route computation, if it takes a batch at a time.
@@ -154,7 +154,7 @@ impl Env {
         u64::from(delay.saturating_sub((self.now as u32).wrapping_sub(self.pool[packet].here)))
     }
 
-    /// A flit leaves its router now, and goes on its channel in cycle `turn`.
+    /// A flit leaves its router now, and enters its channel in cycle `turn`.
     pub fn send_later(&mut self, flit: FlitArrival, turn: u64) {
         self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
         if let Some(congestion) = self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
@@ -162,14 +162,14 @@ impl Env {
         }
     }
 
-    /// Where packets move whole: whether a router has to be looked at in the next cycle, now that it has been in this one. Where a
-    /// packet waits for credits alone it will be looked at when they have come.
+    /// Where packets move whole: whether a router has to be visited in the next cycle, now that it has been in this one. Where a
+    /// packet waits for credits alone it will be visited when they have come.
     pub fn visit_again(&mut self, router: usize) -> bool {
         let (lost, visited_ports) = self.streams.end_of_visit(router, self.now);
         if lost {
             self.note_change(router, visited_ports);
         }
-        std::mem::take(&mut self.streams.again) || lost
+        std::mem::take(&mut self.streams.revisit) || lost
     }
 
     /// The output port of a packet at a router, under a route that is decided at the source.
@@ -217,7 +217,7 @@ impl Env {
         *at(&self.first_terminals, router) as usize
     }
 
-    /// Something has changed at `ports` of a router: what waits for a VC of them may find one. Only where changes are noted.
+    /// Notes a change at `ports` of a router: packets that wait for their VCs may find one. Only where changes are noted.
     #[inline(always)]
     pub fn note_change(&mut self, router: usize, ports: u64) {
         *at_mut(&mut self.changed_ports, router) |= ports;

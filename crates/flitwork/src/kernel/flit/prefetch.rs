@@ -2,7 +2,7 @@
 //!
 //! There each line of a router comes from memory, and the next one to request is known only when it is there: which VCs are ready, which port
 //! they want. Events and visits therefore come in batches, and each batch passes through stages: a stage requests the lines that
-//! the next stage reads, while the batches before it are worked on. It is a hint: what has changed meanwhile is only slower.
+//! the next stage reads, while the batches before it are worked on. It is a hint: where state has changed meanwhile, the access is slower, not wrong.
 
 use crate::kernel::flit::router::Memory;
 use crate::kernel::flit::{Kernel, Router, VcMask};

@@ -18,7 +18,7 @@ pub(super) struct General<M> {
 }
 
 impl<M> General<M> {
-    /// Of a plan; `holds`: packets hold their path through the switch.
+    /// For a plan; `holds`: packets hold their path through the switch.
     pub fn new(plan: &Plan, holds: bool) -> Self {
         General { vcs: GeneralVcAllocation::new(plan), switch: GeneralSwitch::new(plan, holds) }
     }

@@ -1,12 +1,12 @@
 //! Conservation, checked after every cycle if [`is_enabled`]: no flit and no credit is lost or made, and the masks
-//! say what the state says.
+//! agree with the state.
 
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, Memory, SharedBuffers, WAITING};
 use crate::kernel::flit::{Kernel, Router, VcMask};
 use crate::transit::NONE;
 use std::sync::LazyLock;
 
-/// Whether it is wanted in this process: where the variable `FLITWORK_AUDIT` is set. Then runs are slow.
+/// Whether the audit is on in this process: the variable `FLITWORK_AUDIT` is set. It makes runs slow.
 fn is_enabled() -> bool {
     static ENABLED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FLITWORK_AUDIT").is_some());
     *ENABLED
@@ -64,7 +64,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A packet that is not looked at would find nothing.
+    /// A packet that is skipped as blocked would find no usable VC.
     fn audit_blocked(&self) {
         let Kernel { routers, env, .. } = self;
         let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|hop_by_hop| !hop_by_hop.single_port) else { return };

@@ -15,7 +15,7 @@ pub(crate) struct HeadOfLine {
 }
 
 impl HeadOfLine {
-    /// Nothing counted yet; `None` where it is not known beforehand where packets go.
+    /// Nothing counted yet; `None` where the next output port of a packet is not known beforehand.
     pub fn new(plan: &Plan) -> Option<Self> {
         let ports = plan.params.routers * plan.params.ports;
         NextOutputs::of(plan).map(|next| HeadOfLine { next, blocked: vec![0; ports] })

@@ -28,7 +28,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
         }
         for &Revisit { router, ports } in &due.revisits {
-            // All that waits there is looked at again, whatever it found before.
+            // All that waits there is visited again, whatever it found before.
             self.env.note_change(router as usize, ports);
             self.env.activate(router as usize);
         }

@@ -1,5 +1,5 @@
-//! Where flits and whole packets differ: what the code that both share calls. For flits most of these functions do nothing, or what a network of
-//! flits would do without them; the compiler leaves nothing of the rest.
+//! Where flits and whole packets differ. Code that both share calls these functions instead of testing `PACKETS`. For flits most of them do nothing,
+//! and the compiler removes the call.
 
 use crate::kernel::flit::router::{ACTIVE, InputVc};
 use crate::kernel::flit::rules::{AllocationPath, Hold};
@@ -26,7 +26,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 }
 
-/// Buffers: of flits the number is counted, of whole packets the packets are.
+/// Buffers: flits are counted one by one; whole packets are only listed.
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
@@ -110,7 +110,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 }
 
-/// VC requests: routers of whole packets are visited only if a request may succeed, so it is noted which ports are requested, and what changes.
+/// VC requests. Routers of whole packets are visited only if a request may succeed, so requested ports and changes are noted.
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
@@ -170,7 +170,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(crate) fn note_later_request(later: bool, env: &mut Env) {
         if PACKETS {
-            env.streams.again |= later;
+            env.streams.revisit |= later;
         }
     }
 }
@@ -209,7 +209,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(always)]
     pub(crate) fn note_losers(&mut self, me: usize, env: &mut Env) {
         if PACKETS {
-            env.streams.again |= self.may_send(me, env);
+            env.streams.revisit |= self.may_send(me, env);
         }
     }
 }

@@ -55,7 +55,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
-    /// ports where something has changed; those where a packet lost are looked at again in the next cycle. Whether there are such.
+    /// ports where something has changed; those where a packet lost are visited again in the next cycle. Whether there are such.
     #[inline(never)]
     fn allocate_vcs_fcfs(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
         let mut lost = 0u64;

@@ -1,4 +1,4 @@
-//! Injection of whole packets: a port sends a head, and is looked at again when the last flit leaves.
+//! Injection of whole packets: a port sends a head, and is visited again when the last flit leaves.
 
 use super::credits::{Credits, complete_from};
 use crate::kernel::flit::Env;
@@ -21,7 +21,7 @@ impl Injection {
         self.active[terminal / 64] |= 1 << (terminal % 64);
     }
 
-    /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
+    /// One cycle of one terminal's ports; false if they need not be visited before something wakes them.
     pub(crate) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let mut busy = false;
         for k in 0..env.p.nic_ports {

@@ -25,7 +25,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let aside = self.set_busy_aside(me, env);
         if !self.ready.is_empty() {
             self.allocate_switch_islip::<false>(me, env);
-            env.streams.again |= self.may_send(me, env);
+            env.streams.revisit |= self.may_send(me, env);
         }
         self.ready.insert_all(&aside);
     }
@@ -35,24 +35,24 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn allocate_vcs_to_packets(&mut self, me: usize, scratch: &mut Scratch<M>, env: &mut Env) {
         // Ports that more than one waiting packet wants need a matching.
         let look = self.ports_to_visit(me, env);
-        let shared = self.contended_ports & look;
+        let contended = self.contended_ports & look;
         if self.requested_ports & look == 0 {
             return;
         }
-        if self.requested_ports & look & !shared != 0 {
+        if self.requested_ports & look & !contended != 0 {
             // A loop, not a closure: the compiler must not put it into a separate function.
             let mut from = 0;
             while let Some((word, mut bits)) = self.waiting.word_from(from) {
                 while bits != 0 {
                     let slot = word * 64 + bits.trailing_zeros() as usize;
                     bits &= bits - 1;
-                    self.allocate_uncontended(me, slot, shared | !look, env);
+                    self.allocate_uncontended(me, slot, contended | !look, env);
                 }
                 from = word + 1;
             }
         }
-        if shared != 0 {
-            self.match_contended(me, shared, scratch, env);
+        if contended != 0 {
+            self.match_contended(me, contended, scratch, env);
         }
         self.update_requested_ports();
     }

@@ -74,7 +74,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of a VC that has an owner
-    /// are of use when it is released, and who will wait for the port later looks at it anyway.
+    /// are of use when it is released, and who will wait for the port later visits it anyway.
     #[inline(always)]
     pub(super) fn note_if_requested(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
         let chooses = env.rules.ports.selects_any;
@@ -89,7 +89,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         wanted
     }
 
-    /// The ports that packets wait for, that have changed, and that have a free VC: they are looked at now, and again in the next cycle
+    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in the next cycle
     /// where one of their packets loses. Where no VC is free, its release is a change.
     pub(crate) fn ports_to_visit(&mut self, me: usize, env: &mut Env) -> u64 {
         let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.requested_ports;
@@ -113,7 +113,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         (busy.rows >> row | busy.cols >> (self.input(slot).port & 63)) & 1 == 0
     }
 
-    /// Takes out of `ready` what cannot be granted now; what that is.
+    /// Takes the VCs whose row or column is in use out of `ready`, and returns them.
     pub(super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
         let (busy, all) = (env.streams.busy[me], self.ready);
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);

@@ -1,5 +1,5 @@
 //! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
-//! look at a router again.
+//! visit a router again.
 
 use super::credits::Credits;
 use super::due::{DuePackets, Revisit};
@@ -41,18 +41,18 @@ pub(crate) struct Streams {
     pub(crate) streams: Vec<Stream>,
     /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::fcfs`] allocates.
     pub requesters: Vec<u64>,
-    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
+    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were visited.
     pub requested: u32,
     pub visited_ports: u64,
-    /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
-    /// packet that waits; set while it is only looked at.
-    pub again: bool,
+    /// Whether the router has to be visited in the next cycle, and the first later cycle in which it will have enough credits for a
+    /// packet that waits; set while it is visited.
+    pub revisit: bool,
     pub(crate) enough_at: Cell<u64>,
     pub(crate) input_speedup: usize,
 }
 
 impl Streams {
-    /// Of a plan in the packet kernel's domain.
+    /// For a plan in the packet kernel's domain.
     pub fn new(plan: &Plan, slots: usize, ports: usize) -> Self {
         let p = &plan.params;
         Streams {
@@ -65,7 +65,7 @@ impl Streams {
             requesters: vec![0; p.routers * ports],
             requested: 0,
             visited_ports: 0,
-            again: false,
+            revisit: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: plan.spec.network.router.input_speedup as usize,
         }
@@ -83,7 +83,7 @@ impl Streams {
             requesters: Vec::new(),
             requested: 0,
             visited_ports: 0,
-            again: false,
+            revisit: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: 1,
         }
@@ -121,7 +121,7 @@ impl Streams {
         self.credits_of(vc, all).by(now)
     }
 
-    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be looked at when there are enough, if that is
+    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be visited when there are enough, if that is
     /// known.
     #[inline]
     pub fn wait_for_credits(&self, vc: usize, all: u16, needed: u16) {
@@ -130,7 +130,7 @@ impl Streams {
         }
     }
 
-    /// A router has been looked at in cycle `now`: whether a packet was refused a VC, and the ports that were looked at.
+    /// A router has been visited in cycle `now`: whether a packet was refused a VC, and the ports that were visited.
     pub fn end_of_visit(&mut self, router: usize, now: u64) -> (bool, u64) {
         let enough_at = self.enough_at.replace(u64::MAX);
         if enough_at != u64::MAX {
@@ -139,7 +139,7 @@ impl Streams {
         (std::mem::take(&mut self.requested) > 0, std::mem::take(&mut self.visited_ports))
     }
 
-    /// These output ports of a router are looked at in cycle `at`.
+    /// These output ports of a router are visited in cycle `at`.
     #[inline]
     pub(super) fn revisit_at(&mut self, (router, ports): (usize, u64), at: u64) {
         self.due.at(at).revisits.push(Revisit { router: router as u32, ports });
@@ -149,7 +149,7 @@ impl Streams {
     #[inline(always)]
     pub fn granted_vc(&mut self, selects_ejection_port: bool) {
         self.requested -= 1;
-        self.again |= selects_ejection_port;
+        self.revisit |= selects_ejection_port;
     }
 
     /// The row of an input VC in the switch.

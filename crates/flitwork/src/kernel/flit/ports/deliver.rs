@@ -28,7 +28,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         Router::<M, PORTS, VCS, WORDS, PACKETS>::slots_in(env)
     }
 
-    /// Delivers everything that is due now. Each loop is on its own, so that nothing else takes its registers.
+    /// Delivers everything that is due now. Each loop is out of line, so that nothing else takes its registers.
     pub(crate) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         let slot = self.env.wheel.take(now);
@@ -80,7 +80,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are [`Rules::port_only_heads`](super::env::Rules::plain_heads).
+    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are `port_only_heads` of [`Stages`](crate::kernel::flit::rules::Stages).
     #[inline(never)]
     fn deliver_flits<const FAT_TREE: bool, const PORT_ONLY: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {

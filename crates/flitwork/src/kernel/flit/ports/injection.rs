@@ -182,7 +182,7 @@ impl Injection {
         }
     }
 
-    /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
+    /// One cycle of one terminal's ports; false if they need not be visited before something wakes them.
     #[inline]
     fn step_terminal(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let mut busy = false;

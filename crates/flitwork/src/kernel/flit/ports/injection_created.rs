@@ -11,15 +11,15 @@ impl Injection {
     /// Whether all ports are served so.
     pub(super) fn sends_as_created(&self, env: &Env, ends: &Endpoints) -> bool {
         let rules = &env.rules;
-        let plain = !env.watched
+        let only_credits_matter = !env.watched
             && env.flit_times.is_none()
             && !rules.vcs.private
             && self.shared_buffers.is_none()
             && !self.whole_buffer;
-        plain && env.p.nic_ports == 1 && ends.hosts.is_none() && ends.nics.sends_as_created()
+        only_credits_matter && env.p.nic_ports == 1 && ends.hosts.is_none() && ends.nics.sends_as_created()
     }
 
-    /// One cycle of one terminal's port; false if it need not be looked at before something wakes it.
+    /// One cycle of one terminal's port; false if it need not be visited before something wakes it.
     #[inline]
     pub(super) fn step_created(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let port = *at(&self.ports, terminal);

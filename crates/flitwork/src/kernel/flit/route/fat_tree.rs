@@ -19,7 +19,7 @@ pub(crate) struct FatTreeRoutes {
 }
 
 impl FatTreeRoutes {
-    /// Of a plan, if its routing is one of trees, from router `first` on.
+    /// For a plan, if its routing is one of trees, from router `first` on.
     pub fn of(plan: &Plan, first: usize) -> Option<Box<Self>> {
         let steps = plan.routing.hop_by_hop()?.tree_steps()?.clone();
         Some(Box::new(FatTreeRoutes { steps, first, seed: plan.spec.run.seed }))

@@ -1,10 +1,10 @@
 //! Routing hop by hop: the candidate output ports of the packet at the front of each buffer, and which of them it requests now.
 //!
 //! The routing function answers once, when a packet comes to the front. Its candidates are stored here, beside the routers, because
-//! dimension order does not need them. In each cycle in which the packet waits, the ports it may take are looked at for free virtual
+//! dimension order does not need them. In each cycle in which the packet waits, its candidate ports are searched for free virtual
 //! channels, and one is picked.
 //!
-//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is not looked at again
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is skipped
 //! until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
 
 use crate::kernel::flit::route::CongestionBoard;

@@ -1,7 +1,7 @@
 //! Routes that are decided at the source, as the kernel follows them for each head: compare keys, look a field up.
 //!
 //! The key of a router is one word of fields ([`crate::routing::Keys`]). The lowest bit in which the keys of a router and a
-//! destination differ tells the field to go on in; field `f` has the output ports `2 f` and `2 f + 1`, and the packet's header tells
+//! destination differ gives the next field; field `f` has the output ports `2 f` and `2 f + 1`, and the packet's header says
 //! which of them, and the class of virtual channels.
 
 use crate::routing::{AtSource, Keys, Routing};

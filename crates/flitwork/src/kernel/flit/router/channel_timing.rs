@@ -17,7 +17,7 @@ pub(crate) struct ChannelTiming {
 }
 
 impl ChannelTiming {
-    /// Of a plan; `None` where all channels are alike.
+    /// For a plan; `None` where all channels are alike.
     pub fn of(plan: &Plan) -> Option<Self> {
         let (fabric, p) = (&plan.fabric, &plan.params);
         if !fabric.has_own_times() {

@@ -159,7 +159,7 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         if Self::GROUPED { Self::next(self.0[Self::MEMBERS], from, |word| self.0[word]) } else { flat() }
     }
 
-    /// The first `word` from `from` on that is not 0; only words of `groups` are looked at.
+    /// The first `word` from `from` on that is not 0; only words of `groups` are visited.
     #[inline(always)]
     fn next(groups: u64, from: usize, word: impl Fn(usize) -> u64) -> Option<(usize, u64)> {
         if from >= Self::MEMBERS {

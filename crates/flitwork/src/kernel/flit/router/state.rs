@@ -149,7 +149,7 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     pub routed: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
     /// Output ports that packets wait for, kept where packets move whole; and those that more than one waits for, kept for allocation by bit
-    /// masks alone. Where flits move one by one all that wait are looked at anyway.
+    /// masks alone. Where flits move one by one all that wait are visited anyway.
     pub requested_ports: u64,
     pub contended_ports: u64,
     /// Input VCs, as bits, of which no two want the same output port, where one word holds all VCs; kept by `vc_allocation/single_flit.rs`.
@@ -244,14 +244,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.memory.output(port, vc)
     }
 
-    /// [`Router::output`] to look at.
+    /// An output VC by its slot, read only.
     #[inline(always)]
     pub fn output_at(&self, slot: usize) -> &OutputVc<M::Slot> {
         let (port, vc) = Self::port_and_vc(slot);
         self.memory.output_at(port, vc)
     }
 
-    /// [`Router::input`] to look at.
+    /// An input VC by its slot, read only.
     #[inline(always)]
     pub fn input_at(&self, slot: usize) -> &InputVc {
         self.memory.input_at(slot)
@@ -271,7 +271,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.memory.port(port)
     }
 
-    /// [`Router::port`] to look at.
+    /// A port, read only.
     #[inline(always)]
     pub fn port_at(&self, port: usize) -> &Port<M> {
         self.memory.port_at(port)

@@ -43,7 +43,7 @@ pub(crate) struct GeneralSwitch {
 const SPECULATIVE: u128 = 1 << 127;
 
 impl GeneralSwitch {
-    /// Of a plan; `holds`: packets hold their path through the switch.
+    /// For a plan; `holds`: packets hold their path through the switch.
     pub fn new(plan: &Plan, holds: bool) -> Self {
         let (router, p) = (&plan.spec.network.router, &plan.params);
         let switch_stage = BatchStage::new(&router.compat, router.st_delay_cycles, p.routers);

@@ -34,7 +34,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     #[inline(always)]
     pub(crate) fn allocate_switch_islip<const COMMON: bool>(&mut self, me: usize, env: &mut Env) {
-        // Of many ready VCs some nearly always meet: it is not looked at whether they do.
+        // Of many ready VCs some nearly always meet: it is skipped whether they do.
         let conflict_free = self.ready.has_few() && self.is_conflict_free();
         if WORDS > 1 && !conflict_free {
             return self.match_rows::<COMMON>(me, env);

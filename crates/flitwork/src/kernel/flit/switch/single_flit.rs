@@ -20,10 +20,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         WORDS == 1 && self.ready.first_word() & !self.conflict_free == 0
     }
 
-    /// What is ready is sent, or of what meets at the switch one flit a port.
+    /// Sends all ready VCs if they do not conflict, else those that win the switch.
     #[inline(always)]
     pub(crate) fn allocate_switch_single_flit<const ALL_SINGLE_FLIT: bool>(&mut self, me: usize, env: &mut Env) {
-        // Of many ready VCs some nearly always meet: it is not looked at whether they do.
+        // Of many ready VCs some nearly always meet: it is skipped whether they do.
         let conflict_free = self.ready.has_few()
             && self.ready.has_one_per_port::<VCS>()
             && (self.is_known_conflict_free() || self.outputs_are_conflict_free());
@@ -58,7 +58,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.send_one_flit_packet(me, slot, (port, out_vc), env);
     }
 
-    /// [`Router::traverse`] of a longer packet, on its own, so that it takes no registers from the others.
+    /// [`Router::traverse`] of a longer packet, out of line, so that it takes no registers from the others.
     #[inline(never)]
     fn traverse_out_of_line(&mut self, me: usize, slot: usize, env: &mut Env) {
         self.ready.insert(slot);

@@ -1,4 +1,4 @@
-//! A flit leaves its buffer: downstream the flit, upstream the credit, and what changes behind a tail.
+//! Switch traversal: a flit leaves its buffer and goes downstream, its credit goes upstream, and behind a tail the output VC becomes free.
 
 use crate::kernel::flit::router::HEAD;
 use crate::kernel::flit::{Env, Router, VcMask};

@@ -32,13 +32,13 @@ use crate::kernel::flit::{Env, Router, VcMask};
 #[derive(Debug, Clone, Copy, Default)]
 struct PortUse {
     wanted: u64,
-    shared: u64,
+    contended: u64,
 }
 
 impl PortUse {
     #[inline(always)]
     fn add(&mut self, ports_between: u64) {
-        self.shared |= self.wanted & ports_between;
+        self.contended |= self.wanted & ports_between;
         self.wanted |= ports_between;
     }
 }
@@ -57,25 +57,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) {
-        let (mut ways, mut from) = (PortUse::default(), 0);
+        let (mut use_of_ports, mut from) = (PortUse::default(), 0);
         // Loops, not closures: the compiler must not put them into separate functions.
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.ports_between::<BYPASS>(slot));
+                use_of_ports.add(self.ports_between::<BYPASS>(slot));
             }
             from = word + 1;
         }
         // Ports that more than one waiting packet wants need a matching.
-        let shared = if BYPASS && Self::CAN_BYPASS { ways.shared >> 32 } else { ways.shared };
-        if shared != 0 {
-            self.allocate_contended::<COMMON>(me, shared, scratch, env);
+        let contended = if BYPASS && Self::CAN_BYPASS { use_of_ports.contended >> 32 } else { use_of_ports.contended };
+        if contended != 0 {
+            self.allocate_contended::<COMMON>(me, contended, scratch, env);
         }
         // Of many ready VCs some nearly always conflict.
         let bypass = BYPASS && Self::CAN_BYPASS && self.ready.has_few();
         if bypass {
-            self.add_ready(&mut ways);
+            self.add_ready(&mut use_of_ports);
         }
         let mut from = 0;
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
@@ -83,7 +83,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let port = self.input(slot).port as usize;
-                if shared >> port & 1 == 1 {
+                if contended >> port & 1 == 1 {
                     continue;
                 }
                 let usable = self.usable::<COMMON>(me, slot, port, env);
@@ -95,7 +95,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 // No other waits for the port: all usable VCs grant it, it accepts the first from its pointer on.
                 let out_vc = self.accept(slot, port, &usable);
-                if bypass && self.can_bypass(slot, port, out_vc, &ways) {
+                if bypass && self.can_bypass(slot, port, out_vc, &use_of_ports) {
                     self.bypass::<COMMON>(me, slot, (port, out_vc), env);
                 } else if BYPASS {
                     self.accept_vc_out_of_line(me, slot, port, out_vc, env);
@@ -118,11 +118,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn allocate_contended<const COMMON: bool>(
         &mut self,
         me: usize,
-        shared: u64,
+        contended: u64,
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) {
-        let (mut many, mut left) = (shared, shared);
+        let (mut many, mut left) = (contended, contended);
         if env.is_watched::<COMMON>() || env.rare::<COMMON>(|rules| rules.ports.injection_last) {
             left = 0;
         }
@@ -176,13 +176,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Adds the ports of the VCs that may request the switch.
     #[inline(always)]
-    fn add_ready(&mut self, ways: &mut PortUse) {
+    fn add_ready(&mut self, use_of_ports: &mut PortUse) {
         let mut from = 0;
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                ways.add(self.ports_between::<true>(slot));
+                use_of_ports.add(self.ports_between::<true>(slot));
             }
             from = word + 1;
         }
@@ -197,8 +197,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Whether the front packet of an input VC has one flit, a credit for it, and no competitor for its ports.
     #[inline(always)]
-    fn can_bypass(&mut self, slot: usize, port: usize, out_vc: usize, ways: &PortUse) -> bool {
-        ways.shared & self.ports_between::<true>(slot) == 0
+    fn can_bypass(&mut self, slot: usize, port: usize, out_vc: usize, use_of_ports: &PortUse) -> bool {
+        use_of_ports.contended & self.ports_between::<true>(slot) == 0
             && self.input(slot).left == 1
             && self.output_of((port, out_vc)).credits > 0
     }

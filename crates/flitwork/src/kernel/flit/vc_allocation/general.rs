@@ -27,7 +27,7 @@ pub(crate) struct GeneralVcAllocation<M> {
 }
 
 impl<M> GeneralVcAllocation<M> {
-    /// Of a plan.
+    /// For a plan.
     pub fn new(plan: &Plan) -> Self {
         let (router, p) = (&plan.spec.network.router, &plan.params);
         let vcs_of_router = p.ports * p.vcs;

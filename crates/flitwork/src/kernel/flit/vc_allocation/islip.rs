@@ -96,21 +96,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
             return self.match_all(me, scratch, env);
         }
-        let (mut requested, mut shared) = (0u64, 0u64);
+        let (mut requested, mut contended) = (0u64, 0u64);
         for request in &scratch.vc_requests {
-            shared |= requested & 1 << request.port;
+            contended |= requested & 1 << request.port;
             requested |= 1 << request.port;
         }
         for i in 0..scratch.vc_requests.len() {
             let VcRequest { slot, port, usable, .. } = scratch.vc_requests[i];
-            if shared >> port & 1 == 0 {
+            if contended >> port & 1 == 0 {
                 let out_vc = self.accept(slot as usize, port as usize, &usable);
                 self.record_hop(me, slot as usize, port as usize, env);
                 self.accept_vc(me, slot as usize, port as usize, out_vc, env);
             }
         }
-        if shared != 0 {
-            self.match_ports(me, shared, scratch, env);
+        if contended != 0 {
+            self.match_ports(me, contended, scratch, env);
         }
     }
 
@@ -152,7 +152,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Several packets request a port: each usable VC grants the first of them from its pointer on.
     #[inline(never)]
-    pub(crate) fn match_contended(&mut self, me: usize, shared: u64, scratch: &mut Scratch<M>, env: &mut Env) {
+    pub(crate) fn match_contended(&mut self, me: usize, contended: u64, scratch: &mut Scratch<M>, env: &mut Env) {
         scratch.vc_requests.clear();
         let mut from = 0;
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
@@ -160,7 +160,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let port = self.input(slot).port;
-                if shared >> (port & 63) & 1 == 0 {
+                if contended >> (port & 63) & 1 == 0 {
                     continue;
                 }
                 let usable = self.usable::<false>(me, slot, port as usize, env);

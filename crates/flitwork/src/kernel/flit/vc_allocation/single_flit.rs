@@ -11,7 +11,7 @@
 //!
 //! 1. *Sets change at once.* All lone requests are taken out of `waiting` and put into `allocated` as whole sets. The few exceptions (no usable VC, no
 //!    credit) are put back one by one. Nothing reads the sets in between.
-//! 2. *One operation for three flags.* A waiting packet has `WAITING` and neither `GRANTED` nor `ACTIVE`, so a single exclusive or switches all three.
+//! 2. *One operation for three flags.* A waiting packet has `WAITING` and neither `GRANTED` nor `ACTIVE`, so one XOR switches all three.
 //! 3. *Absence of conflicts is remembered.* If no two packets waited for the same port, those that became ready want different output ports in the next
 //!    cycle. They are noted in `conflict_free`, and the switch need not compare their ports again (`switch/single_flit.rs`).
 
@@ -31,21 +31,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) -> SlotSet<WORDS> {
-        let (mut wanted, mut shared, mut from) = (0u64, 0u64, 0);
+        let (mut wanted, mut contended, mut from) = (0u64, 0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let port = 1 << (self.input(slot).port & 63);
-                shared |= wanted & port;
+                contended |= wanted & port;
                 wanted |= port;
             }
             from = word + 1;
         }
         // Ports that more than one waiting packet wants need a matching.
         let mut given = self.waiting;
-        if shared != 0 {
-            given = self.allocate_contended_in_stage(me, shared, scratch, env);
+        if contended != 0 {
+            given = self.allocate_contended_in_stage(me, contended, scratch, env);
         }
         let (alone, mut from) = (given, 0);
         self.waiting.remove_all(&given);
@@ -75,7 +75,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             from = word + 1;
         }
         self.allocated.insert_all(&given);
-        if shared == 0 { given } else { SlotSet::EMPTY }
+        if contended == 0 { given } else { SlotSet::EMPTY }
     }
 
     /// Takes a VC out of a set, where that is not the rule.
@@ -85,25 +85,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         set.remove(slot);
     }
 
-    /// Packets that wait for `shared` ports are given VCs. The others that wait.
+    /// Packets that wait for `contended` ports are given VCs. The others that wait.
     #[inline(never)]
     fn allocate_contended_in_stage(
         &mut self,
         me: usize,
-        shared: u64,
+        contended: u64,
         scratch: &mut Scratch<M>,
         env: &mut Env,
     ) -> SlotSet<WORDS> {
         let (mut alone, mut from) = (self.waiting, 0);
         while let Some((word, bits)) = self.waiting.word_from(from) {
             bits.for_each(|bit| {
-                if shared >> (self.input_at(word * 64 + bit).port & 63) & 1 == 1 {
+                if contended >> (self.input_at(word * 64 + bit).port & 63) & 1 == 1 {
                     alone.remove(word * 64 + bit);
                 }
             });
             from = word + 1;
         }
-        self.allocate_contended::<true>(me, shared, scratch, env);
+        self.allocate_contended::<true>(me, contended, scratch, env);
         alone
     }
 }
