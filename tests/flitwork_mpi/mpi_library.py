@@ -19,7 +19,7 @@ from mpi_libraries import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "mpi"
-PROGRAMS = ROOT / "tests" / "mpi"
+PROGRAMS = Path(__file__).parent / "programs"
 AS_ROOT = {
     name: "1"
     for prefix in ("OMPI", "PRTE")

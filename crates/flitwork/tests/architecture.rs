@@ -125,7 +125,7 @@ fn code(text: &str) -> String {
     own.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/mask.rs` is in `kernel`,
+/// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/step.rs` is in `kernel`,
 /// three deep.
 fn module_of(path: &Path) -> (String, usize) {
     let inside = path.strip_prefix(crate_folder().join("src")).unwrap().with_extension("");

@@ -1,19 +1,19 @@
 //! Knots: virtual channels that can only wait for each other, while the rest of the network may still move.
 //!
 //! The front packet of an input VC waits for one of several things: for an output VC that another input VC owns, for room in the buffer behind
-//! an output VC, or, where its own buffer is empty, for its next flits. Each is a *way out*. An input VC is *stuck* if all its ways out lead to
+//! an output VC, or, where its own buffer is empty, for its next flits. Each is an *alternative*. An input VC is *stuck* if all its alternatives lead to
 //! VCs that are stuck: then none of them can move first, so none ever moves. With a choice of outputs a cycle is therefore not enough:
-//! every way out must be closed. Whatever a network cannot tell for certain counts as open, so nothing is called stuck that can move; what is
+//! every alternative must be closed. Whatever a network cannot tell for certain counts as open, so nothing is called stuck that can move; what is
 //! on its way has arrived when the loop looks again.
 //!
-//! Each part of a network adds what its own VCs wait for to one list ([`Waits`]); ways may lead to VCs of other parts. A [`Search`] keeps the
+//! Each part of a network adds what its own VCs wait for to one list ([`Waits`]); alternatives may lead to VCs of other parts. A [`Search`] keeps the
 //! list and what it derives from it, so that looking again takes no new memory.
 
 use crate::transit::NONE;
 
 /// What the front packet of an input VC waits for. VCs are numbered as in the whole network.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum Alternative {
     /// Another input VC releases the output VC that it owns.
     Release(u32),
     /// This input VC, whose buffer has `flits` flits, sends one. If it has fewer, the others, or their credits, are on their way.
@@ -29,7 +29,7 @@ struct Waiting {
     /// Flits in its buffer.
     flits: u32,
     /// The first of its ways in the list; the last one is before those of the next VC.
-    ways: u32,
+    alternatives: u32,
 }
 
 /// An input VC that sends a packet to another one, and whether flits or credits between them are on their way.
@@ -46,19 +46,19 @@ pub(crate) struct Waits {
     /// Input VCs with a packet.
     occupied: usize,
     waiting: Vec<Waiting>,
-    ways: Vec<Way>,
+    alternatives: Vec<Alternative>,
     feeders: Vec<Feeder>,
 }
 
 impl Waits {
-    /// An input VC has a packet, and `flits` flits in its buffer. `ways` adds its ways out to the list; it returns false if one of them is open.
-    pub fn occupied(&mut self, vc: u32, flits: u32, ways: impl FnOnce(&mut Vec<Way>) -> bool) {
+    /// An input VC has a packet, and `flits` flits in its buffer. `alternatives` adds its alternatives to the list; it returns false if one of them is open.
+    pub fn occupied(&mut self, vc: u32, flits: u32, alternatives: impl FnOnce(&mut Vec<Alternative>) -> bool) {
         self.occupied += 1;
-        let first = self.ways.len() as u32;
-        if ways(&mut self.ways) {
-            self.waiting.push(Waiting { vc, flits, ways: first });
+        let first = self.alternatives.len() as u32;
+        if alternatives(&mut self.alternatives) {
+            self.waiting.push(Waiting { vc, flits, alternatives: first });
         } else {
-            self.ways.truncate(first as usize);
+            self.alternatives.truncate(first as usize);
         }
     }
 
@@ -70,7 +70,7 @@ impl Waits {
     fn clear(&mut self) {
         self.occupied = 0;
         self.waiting.clear();
-        self.ways.clear();
+        self.alternatives.clear();
         self.feeders.clear();
     }
 }
@@ -86,7 +86,7 @@ pub(super) struct Knot {
     pub others: usize,
 }
 
-/// A way out that is open.
+/// An alternative that is open.
 const OPEN: u32 = u32::MAX;
 
 /// The lists of a search, kept from one to the next.
@@ -96,9 +96,9 @@ pub(super) struct Search {
     /// By number of a VC: its place in the list, and who sends to it. Others are [`OPEN`] and [`NONE`].
     place: Vec<u32>,
     feeder: Vec<u32>,
-    /// Where each way leads: to a VC, by its place in the list, or it is [`OPEN`].
+    /// Where each alternative leads: to a VC, by its place in the list, or it is [`OPEN`].
     ends: Vec<u32>,
-    /// Who has a way to each VC: lists one behind the other.
+    /// Who has an alternative that leads to each VC: lists one behind the other.
     first: Vec<u32>,
     waits_for: Vec<u32>,
     is_stuck: Vec<bool>,
@@ -121,29 +121,29 @@ impl Search {
         Some(Knot { cycle, stuck, others: self.waits.occupied - stuck })
     }
 
-    /// Where each way leads.
+    /// Where each alternative leads.
     fn find_ends(&mut self) {
         let Search { waits, place, feeder, ends, .. } = self;
         let named = waits.waiting.iter().map(|w| w.vc);
         let size = named.chain(waits.feeders.iter().map(|f| f.to)).max().map_or(0, |last| last as usize + 1);
         fill(place, size, OPEN);
         waits.waiting.iter().zip(0..).for_each(|(w, i)| place[w.vc as usize] = i);
-        if waits.ways.iter().any(|way| matches!(way, Way::Flits)) {
+        if waits.alternatives.iter().any(|alternative| matches!(alternative, Alternative::Flits)) {
             fill(feeder, size, NONE);
             waits.feeders.iter().zip(0..).for_each(|(f, i)| feeder[f.to as usize] = i);
         }
         let listed = |vc: u32| place.get(vc as usize).copied().unwrap_or(OPEN);
         ends.clear();
         for (i, waiting) in waits.waiting.iter().enumerate() {
-            for way in &waits.ways[waits.ways_of(i)] {
-                ends.push(match *way {
-                    Way::Release(vc) => listed(vc),
-                    Way::Room { vc, flits } => {
+            for alternative in &waits.alternatives[waits.alternatives_of(i)] {
+                ends.push(match *alternative {
+                    Alternative::Release(vc) => listed(vc),
+                    Alternative::Room { vc, flits } => {
                         let end = listed(vc);
                         let is_there = |&end: &u32| end != OPEN && waits.waiting[end as usize].flits == flits;
                         Some(end).filter(is_there).unwrap_or(OPEN)
                     }
-                    Way::Flits => {
+                    Alternative::Flits => {
                         let feeder = feeder[waiting.vc as usize];
                         let feeder = waits.feeders.get(feeder as usize).filter(|f| f.is_quiet);
                         feeder.map_or(OPEN, |feeder| listed(feeder.from))
@@ -153,7 +153,7 @@ impl Search {
         }
     }
 
-    /// Which VCs of the list are stuck: those from which no ways lead to an open one.
+    /// Which VCs of the list are stuck: those from which no alternatives lead to an open one.
     fn find_stuck(&mut self) {
         let Search { waits, ends, first, waits_for, is_stuck, free, .. } = self;
         let count = waits.waiting.len();
@@ -164,7 +164,7 @@ impl Search {
         fill(is_stuck, count, true);
         free.clear();
         for i in 0..count {
-            for &end in &ends[waits.ways_of(i)] {
+            for &end in &ends[waits.alternatives_of(i)] {
                 if end == OPEN {
                     if std::mem::replace(&mut is_stuck[i], false) {
                         free.push(i as u32);
@@ -193,12 +193,13 @@ fn fill<T: Clone>(list: &mut Vec<T>, size: usize, value: T) {
 }
 
 impl Waits {
-    /// The ways of the VC at a place in the list.
-    fn ways_of(&self, i: usize) -> std::ops::Range<usize> {
-        self.waiting[i].ways as usize..self.waiting.get(i + 1).map_or(self.ways.len(), |next| next.ways as usize)
+    /// The alternatives of the VC at a place in the list.
+    fn alternatives_of(&self, i: usize) -> std::ops::Range<usize> {
+        self.waiting[i].alternatives as usize
+            ..self.waiting.get(i + 1).map_or(self.alternatives.len(), |next| next.alternatives as usize)
     }
 
-    /// From a VC that is stuck along the first way of each: the VCs of the list that come round again.
+    /// From a VC that is stuck along the first alternative of each: the VCs of the list that come round again.
     fn cycle(&self, from: usize, ends: &[u32]) -> Vec<usize> {
         let mut place = vec![usize::MAX; self.waiting.len()];
         let (mut path, mut at) = (Vec::new(), from);
@@ -208,7 +209,7 @@ impl Waits {
             }
             place[at] = path.len();
             path.push(at);
-            match ends.get(self.ways_of(at).start).filter(|_| !self.ways_of(at).is_empty()) {
+            match ends.get(self.alternatives_of(at).start).filter(|_| !self.alternatives_of(at).is_empty()) {
                 Some(&end) => at = end as usize,
                 // It has nothing to wait for.
                 None => return path,
@@ -221,13 +222,13 @@ impl Waits {
 mod tests {
     use super::*;
 
-    type Part<'a> = &'a [(u32, u32, &'a [Way])];
+    type Part<'a> = &'a [(u32, u32, &'a [Alternative])];
 
-    /// Adds input VCs: each with its flits and ways.
+    /// Adds input VCs: each with its flits and alternatives.
     fn add(waits: &mut Waits, vcs: Part) {
-        vcs.iter().for_each(|&(vc, flits, ways)| {
+        vcs.iter().for_each(|&(vc, flits, alternatives)| {
             waits.occupied(vc, flits, |list| {
-                list.extend(ways);
+                list.extend(alternatives);
                 true
             });
         });
@@ -237,13 +238,14 @@ mod tests {
         Search::default().knot(|waits| add(waits, vcs))
     }
 
-    fn room(vc: u32) -> Way {
-        Way::Room { vc, flits: 2 }
+    fn room(vc: u32) -> Alternative {
+        Alternative::Room { vc, flits: 2 }
     }
 
     #[test]
     fn a_ring_is_stuck_and_so_is_who_waits_for_it() {
-        let ring: Part = &[(3, 2, &[room(5)]), (5, 2, &[room(9)]), (9, 2, &[room(3)]), (1, 1, &[Way::Release(5)])];
+        let ring: Part =
+            &[(3, 2, &[room(5)]), (5, 2, &[room(9)]), (9, 2, &[room(3)]), (1, 1, &[Alternative::Release(5)])];
         assert_eq!(knot(ring), Some(Knot { cycle: vec![3, 5, 9], stuck: 4, others: 0 }));
         // Another one moves.
         let more = Search::default().knot(|waits| {
@@ -254,19 +256,19 @@ mod tests {
     }
 
     #[test]
-    fn one_way_out_is_enough() {
-        assert_eq!(knot(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)])]), None);
-        let closed = knot(&[(3, 2, &[room(5), Way::Release(7)]), (5, 2, &[room(3)]), (7, 2, &[room(3)])]);
+    fn one_open_alternative_is_enough() {
+        assert_eq!(knot(&[(3, 2, &[room(5), Alternative::Release(7)]), (5, 2, &[room(3)])]), None);
+        let closed = knot(&[(3, 2, &[room(5), Alternative::Release(7)]), (5, 2, &[room(3)]), (7, 2, &[room(3)])]);
         assert_eq!(closed, Some(Knot { cycle: vec![3, 5], stuck: 3, others: 0 }));
     }
 
     #[test]
-    fn what_is_on_its_way_is_a_way_out() {
+    fn what_is_on_its_way_is_an_open_alternative() {
         assert_eq!(knot(&[(3, 2, &[room(5)]), (5, 1, &[room(3)])]), None);
         // An empty buffer whose packet comes from 3, which waits for 5 behind it.
         let chain = |unreturned| {
             Search::default().knot(|waits| {
-                add(waits, &[(3, 2, &[Way::Release(4)]), (4, 0, &[Way::Flits])]);
+                add(waits, &[(3, 2, &[Alternative::Release(4)]), (4, 0, &[Alternative::Flits])]);
                 waits.feeds(3, 4, unreturned);
             })
         };

@@ -3,13 +3,13 @@
 /// The credits of one VC, as of whole packets: `all` of them, the last of which comes back in cycle `complete`, and each other one a cycle
 /// before the next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Credits {
+pub(crate) struct Credits {
     pub all: u16,
     pub complete: u64,
 }
 
 impl Credits {
-    /// Those that have come back by cycle `now`.
+    /// Credits that have come back by cycle `now`.
     #[inline(always)]
     pub fn by(self, now: u64) -> u16 {
         self.all - self.complete.saturating_sub(now) as u16

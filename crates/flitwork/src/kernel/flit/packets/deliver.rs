@@ -1,11 +1,8 @@
 //! The start of a cycle of the packet kernel, and what it counts of packets that are on their way.
 
-use super::super::Kernel;
-use super::super::env::Env;
-use super::super::mask::VcMask;
-use super::super::state::Router;
 use super::credits::complete_from;
-use super::due::{Look, Returning};
+use super::due::{Returning, Revisit};
+use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::Arrival;
 use crate::unchecked::at_mut;
 
@@ -13,7 +10,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Delivers everything that is due now. Releases come first: they are the end of the cycle before.
-    pub(in super::super) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
+    pub(crate) fn deliver_packets_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
         let due = self.env.streams.take_due(now);
         for &vc in &due.releases {
@@ -26,12 +23,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for &Returning { vc, flits } in &due.injection_credits {
             self.injection.credits_return(vc as usize, flits, now);
         }
-        due.terminals.iter().for_each(|&terminal| self.injection.look_at_starved(terminal as usize));
+        due.terminals.iter().for_each(|&terminal| self.injection.wake_starved(terminal as usize));
         for &port in &due.last_flits {
             self.injection.last_flit_due(port as usize, self.env.p.nic_ports);
         }
-        for &Look { router, ports } in &due.looks {
-            // All that waits there is looked at again, whatever it found before.
+        for &Revisit { router, ports } in &due.revisits {
+            // All that waits there is visited again, whatever it found before.
             self.env.note_change(router as usize, ports);
             self.env.activate(router as usize);
         }
@@ -59,7 +56,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         let router = at_mut(&mut self.routers, me);
         router.behind_tail::<false>(me, slot, (port, output % VCS), &mut self.env);
-        if !router.ready.is_empty() | router.note_if_wanted(me, (port, output % VCS), &mut self.env) {
+        if !router.ready.is_empty() | router.note_if_requested(me, (port, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -72,7 +69,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let complete = &mut self.env.streams.complete[vc];
         debug_assert!(*complete < self.env.now, "credits come back one a cycle");
         *complete = complete_from(self.env.now, flits);
-        if router.note_if_wanted(me, (output / VCS, output % VCS), &mut self.env) {
+        if router.note_if_requested(me, (output / VCS, output % VCS), &mut self.env) {
             self.env.activate(me);
         }
     }
@@ -95,8 +92,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The same at all ejection ports.
-    pub(in super::super) fn count_all_ejected(&mut self, before: u64) {
+    /// Counts the flits that all ejection ports have sent before cycle `before`.
+    pub(crate) fn count_all_ejected(&mut self, before: u64) {
+        if !PACKETS {
+            return; // Flits are counted one by one.
+        }
         for me in 0..self.routers.len() {
             for port in self.env.network_ports(me)..self.env.p.ports {
                 let router = &self.routers[me];
@@ -107,17 +107,21 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     /// Flits of packets that have been granted the switch and have not been sent before cycle `before`, at a port.
-    pub(in super::super) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
-        u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
+    pub(crate) fn unsent_flits(&self, me: usize, port: usize, before: u64) -> u64 {
+        if PACKETS {
+            u64::from(self.env.streams.unsent_flits(self.routers[me].port_number(me, port), before))
+        } else {
+            0
+        }
     }
 
-    /// The same in the whole network.
-    pub(in super::super) fn all_unsent_flits(&self, before: u64) -> u64 {
+    /// Flits in the whole network that have been granted the switch and have not been sent before cycle `before`.
+    pub(crate) fn all_unsent_flits(&self, before: u64) -> u64 {
         self.env.streams.streams.iter().map(|stream| stream.until.saturating_sub(before)).sum()
     }
 
     /// The next cycle in which something is due.
-    pub(in super::super) fn next_due(&self, now: u64) -> Option<u64> {
+    pub(crate) fn next_due(&self, now: u64) -> Option<u64> {
         if self.env.active.iter().any(|&word| word != 0) || self.injection.is_active() {
             return Some(now + 1);
         }

@@ -1,8 +1,8 @@
-//! Injection of whole packets: a port sends a head, and is looked at again when the last flit leaves.
+//! Injection of whole packets: a port sends a head, and is visited again when the last flit leaves.
 
-use super::super::env::Env;
-use super::super::inject::Injection;
 use super::credits::{Credits, complete_from};
+use crate::kernel::flit::Env;
+use crate::kernel::flit::ports::Injection;
 use crate::kernel::network::Endpoints;
 use crate::transit::{FlitArrival, NONE};
 
@@ -11,7 +11,7 @@ impl Injection {
     pub(super) fn credits_return(&mut self, at: usize, flits: u16, now: u64) {
         self.credits[at] += flits;
         self.complete[at] = complete_from(now, flits);
-        self.look_at_starved((at as u32 / self.credits_per_terminal) as usize);
+        self.wake_starved((at as u32 / self.credits_per_terminal) as usize);
     }
 
     /// The last flit of the packet of an injection port leaves in this cycle.
@@ -21,8 +21,8 @@ impl Injection {
         self.active[terminal / 64] |= 1 << (terminal % 64);
     }
 
-    /// One cycle of one terminal's ports; false if they need not be looked at before something wakes them.
-    pub(in super::super) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
+    /// One cycle of one terminal's ports; false if they need not be visited before something wakes them.
+    pub(crate) fn step_packets(&mut self, terminal: usize, env: &mut Env, ends: &mut Endpoints) -> bool {
         let mut busy = false;
         for k in 0..env.p.nic_ports {
             let number = terminal * env.p.nic_ports + k;

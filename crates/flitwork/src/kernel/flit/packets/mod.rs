@@ -8,17 +8,19 @@
 //! * a *release* in cycle `s + L`: the path and the output VC are free again, and the next packet comes to the front;
 //! * the *credits* begin to come back upstream, one a cycle. How many there are now is a subtraction ([`Streams::credits`]).
 //!
-//! Routing, allocators, arbiters, NICs and hosts are those of the flit kernel: types with `PACKETS = true` differ in how packets move,
-//! and in when a router is looked at. A router is looked at when a head comes to the front, a path or VC is released, or
-//! credits come back; and again in the next cycle as long as a packet that could have been granted something was not. Where a
-//! packet waits for more credits than there are yet, the cycle in which there will be enough is known as well.
+//! Routing, allocators, arbiters, NICs and hosts are those of the flit kernel. Types with `PACKETS = true` differ in how packets move and in when a
+//! router is visited; `differences.rs` has the functions in which they do. A router is visited when a head comes to the front, a path or VC is
+//! released, or credits come back. It is visited again in the next cycle as long as a packet lost that could have been granted something. If a packet
+//! waits for more credits than there are yet, the cycle in which there will be enough is known, too.
 
 mod credits;
 mod deliver;
+mod differences;
 mod due;
+mod fcfs;
 mod inject;
-mod oldest;
+mod islip;
 mod send;
 mod streams;
 
-pub(super) use streams::Streams;
+pub(crate) use streams::Streams;

@@ -1,11 +1,9 @@
 //! A packet is granted the switch: all that its flits do follows.
 
-use super::super::env::Env;
-use super::super::mask::VcMask;
-use super::super::slots::SlotSet;
-use super::super::state::{HEAD, Router};
 use super::due::Returning;
 use super::streams::Busy;
+use crate::kernel::flit::router::{HEAD, SlotSet};
+use crate::kernel::flit::{Env, Router, VcMask};
 use crate::transit::{FlitArrival, NONE};
 use crate::unchecked::at_mut;
 
@@ -13,7 +11,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
     /// Sends the front packet of an input VC, whose head leaves now.
-    pub(in super::super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
+    pub(super) fn send_packet(&mut self, me: usize, slot: usize, env: &mut Env) {
         let now = env.now;
         let vc = self.input(slot);
         let (port, output, packet, flits) = (vc.port as usize, vc.output as usize, vc.front, vc.left);
@@ -40,10 +38,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let out_port = self.port(port);
             out_port.flits += u64::from(flits);
             let head = FlitArrival { vc: far_end + out_vc as u32, packet };
-            match env.own_times.as_ref() {
+            match env.channel_timing.as_ref() {
                 None => env.next_flits.push(head),
-                Some(own) => {
-                    let cycles = own.hop_cycles[own.at(me, port)];
+                Some(timing) => {
+                    let cycles = timing.hop_cycles[timing.at(me, port)];
                     env.wheel.at(now + u64::from(cycles)).flits.push(head);
                 }
             }
@@ -63,8 +61,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let feeder = self.port(in_port).feeder;
         if feeder != NONE {
             let vc = feeder + in_vc as u32;
-            let cycles =
-                env.own_times.as_ref().map_or(env.p.credit_cycles, |own| own.credit_cycles[own.at(me, in_port)]);
+            let cycles = env
+                .channel_timing
+                .as_ref()
+                .map_or(env.p.credit_cycles, |timing| timing.credit_cycles[timing.at(me, in_port)]);
             env.streams.due.at(now + u64::from(cycles)).credits.push(Returning { vc, flits });
         } else {
             let vc = self.port(in_port).injection + in_vc as u32;
@@ -73,15 +73,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// An output VC has been released, or has more credits: whether a packet waits that may ask for it now. Credits of a VC that has an owner
-    /// are of use when it is released, and who will wait for the port later looks at it anyway.
+    /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of a VC that has an owner
+    /// are of use when it is released, and who will wait for the port later visits it anyway.
     #[inline(always)]
-    pub(in super::super) fn note_if_wanted(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
-        let chooses = env.rules.chooses_port;
+    pub(super) fn note_if_requested(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
+        let chooses = env.rules.ports.selects_any;
         let wanted = if chooses {
             !self.waiting.is_empty()
         } else {
-            self.wanted_ports >> port & 1 == 1 && self.port(port).free.contains(vc)
+            self.requested_ports >> port & 1 == 1 && self.port(port).free.contains(vc)
         };
         if wanted || chooses {
             env.note_change(me, 1 << port);
@@ -89,10 +89,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         wanted
     }
 
-    /// The ports that packets wait for, that have changed, and that have a free VC: they are looked at now, and again in the next cycle
+    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in the next cycle
     /// where one of their packets loses. Where no VC is free, its release is a change.
-    pub(in super::super) fn ports_to_look_at(&mut self, me: usize, env: &mut Env) -> u64 {
-        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.wanted_ports;
+    pub(crate) fn ports_to_visit(&mut self, me: usize, env: &mut Env) -> u64 {
+        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.requested_ports;
         let mut left = look;
         while left != 0 {
             let port = left.trailing_zeros() as usize;
@@ -101,7 +101,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 look &= !(1 << port);
             }
         }
-        env.streams.looked_at = look;
+        env.streams.visited_ports = look;
         look
     }
 
@@ -113,8 +113,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         (busy.rows >> row | busy.cols >> (self.input(slot).port & 63)) & 1 == 0
     }
 
-    /// Takes out of `ready` what cannot be granted now; what that is.
-    pub(in super::super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
+    /// Takes the VCs whose row or column is in use out of `ready`, and returns them.
+    pub(super) fn set_busy_aside(&mut self, me: usize, env: &Env) -> SlotSet<WORDS> {
         let (busy, all) = (env.streams.busy[me], self.ready);
         let (mut aside, mut from) = (SlotSet::EMPTY, 0);
         if busy.rows == 0 {
@@ -134,8 +134,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         aside
     }
 
-    /// Whether something that is ready was not granted, although nothing is in its way: it may be granted in the next cycle.
-    pub(in super::super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
+    /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the next cycle.
+    pub(super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
         let (busy, mut from) = (env.streams.busy[me], 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
             while bits != 0 {

@@ -1,9 +1,9 @@
 //! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
-//! look at a router again.
+//! visit a router again.
 
-use super::super::env::Env;
 use super::credits::Credits;
-use super::due::{DuePackets, Look};
+use super::due::{DuePackets, Revisit};
+use crate::kernel::flit::Env;
 use crate::plan::Plan;
 use crate::transit::{Due, Wheel};
 use crate::unchecked::at;
@@ -11,14 +11,14 @@ use std::cell::Cell;
 
 /// Paths through a switch that are in use, one bit for each row and each column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in super::super) struct Busy {
+pub(crate) struct Busy {
     pub rows: u64,
     pub cols: u64,
 }
 
 /// The flits of a packet that an output port sends, one in each of the cycles before `until`.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// The cycle behind its last flit.
     pub until: u64,
     /// At an ejection port: the first cycle whose flit has not been counted at its terminal.
@@ -27,32 +27,32 @@ pub(super) struct Stream {
 
 /// See the module.
 #[derive(Debug)]
-pub(in super::super) struct Streams {
+pub(crate) struct Streams {
     pub due: Wheel<DuePackets>,
     /// What was due in an earlier cycle, emptied: its memory is used again.
     spare: Option<Box<DuePackets>>,
     /// Length of the longest packet so far.
     longest: u16,
     /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
-    pub(super) complete: Vec<u64>,
+    pub(crate) complete: Vec<u64>,
     /// By router.
     pub busy: Vec<Busy>,
     /// By output port, `[router][port]`.
-    pub(super) streams: Vec<Stream>,
-    /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::oldest`] allocates.
-    pub wanted_by: Vec<u64>,
-    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were looked at.
-    pub asked: u32,
-    pub looked_at: u64,
-    /// Whether the router has to be looked at in the next cycle, and the first later cycle in which it will have enough credits for a
-    /// packet that waits; set while it is only looked at.
-    pub again: bool,
-    pub(super) enough_at: Cell<u64>,
-    pub(super) input_speedup: usize,
+    pub(crate) streams: Vec<Stream>,
+    /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::fcfs`] allocates.
+    pub requesters: Vec<u64>,
+    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were visited.
+    pub requested: u32,
+    pub visited_ports: u64,
+    /// Whether the router has to be visited in the next cycle, and the first later cycle in which it will have enough credits for a
+    /// packet that waits; set while it is visited.
+    pub revisit: bool,
+    pub(crate) enough_at: Cell<u64>,
+    pub(crate) input_speedup: usize,
 }
 
 impl Streams {
-    /// Of a plan in the packet kernel's domain.
+    /// For a plan in the packet kernel's domain.
     pub fn new(plan: &Plan, slots: usize, ports: usize) -> Self {
         let p = &plan.params;
         Streams {
@@ -62,16 +62,16 @@ impl Streams {
             complete: vec![0; p.routers * slots],
             busy: vec![Busy::default(); p.routers],
             streams: vec![Stream::default(); p.routers * ports],
-            wanted_by: vec![0; p.routers * ports],
-            asked: 0,
-            looked_at: 0,
-            again: false,
+            requesters: vec![0; p.routers * ports],
+            requested: 0,
+            visited_ports: 0,
+            revisit: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: plan.spec.network.router.input_speedup as usize,
         }
     }
 
-    /// Where flits move one by one: nothing.
+    /// Empty, for networks whose flits move one by one.
     pub fn none() -> Self {
         Streams {
             due: Wheel::new(0),
@@ -80,10 +80,10 @@ impl Streams {
             complete: Vec::new(),
             busy: Vec::new(),
             streams: Vec::new(),
-            wanted_by: Vec::new(),
-            asked: 0,
-            looked_at: 0,
-            again: false,
+            requesters: Vec::new(),
+            requested: 0,
+            visited_ports: 0,
+            revisit: false,
             enough_at: Cell::new(u64::MAX),
             input_speedup: 1,
         }
@@ -99,7 +99,7 @@ impl Streams {
 
     /// Returns what [`Streams::take_due`] took.
     #[inline(always)]
-    pub(super) fn put_back(&mut self, mut taken: Box<DuePackets>) {
+    pub(crate) fn put_back(&mut self, mut taken: Box<DuePackets>) {
         taken.clear();
         self.spare = Some(taken);
     }
@@ -115,13 +115,13 @@ impl Streams {
         Credits { all, complete: *at(&self.complete, vc) }
     }
 
-    /// Those that have come back by cycle `now`.
+    /// Credits of output VC `vc` that have come back by cycle `now`.
     #[inline(always)]
     pub fn credits(&self, vc: usize, all: u16, now: u64) -> u16 {
         self.credits_of(vc, all).by(now)
     }
 
-    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be looked at when there are enough, if that is
+    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be visited when there are enough, if that is
     /// known.
     #[inline]
     pub fn wait_for_credits(&self, vc: usize, all: u16, needed: u16) {
@@ -130,37 +130,37 @@ impl Streams {
         }
     }
 
-    /// A router has been looked at in cycle `now`: whether a packet was refused a VC, and the ports that were looked at.
+    /// A router has been visited in cycle `now`: whether a packet was refused a VC, and the ports that were visited.
     pub fn end_of_visit(&mut self, router: usize, now: u64) -> (bool, u64) {
         let enough_at = self.enough_at.replace(u64::MAX);
         if enough_at != u64::MAX {
-            self.look_at((router, !0), enough_at.max(now + 1));
+            self.revisit_at((router, !0), enough_at.max(now + 1));
         }
-        (std::mem::take(&mut self.asked) > 0, std::mem::take(&mut self.looked_at))
+        (std::mem::take(&mut self.requested) > 0, std::mem::take(&mut self.visited_ports))
     }
 
-    /// These output ports of a router are looked at in cycle `at`.
+    /// These output ports of a router are visited in cycle `at`.
     #[inline]
-    pub(super) fn look_at(&mut self, (router, ports): (usize, u64), at: u64) {
-        self.due.at(at).looks.push(Look { router: router as u32, ports });
+    pub(super) fn revisit_at(&mut self, (router, ports): (usize, u64), at: u64) {
+        self.due.at(at).revisits.push(Revisit { router: router as u32, ports });
     }
 
-    /// A packet that asked was given a VC. Where packets take the ejection port with the most free VCs, that may be another one now.
+    /// A request was granted a VC. Where packets select the ejection port with the most free VCs, that may be another one now.
     #[inline(always)]
-    pub fn granted_vc(&mut self, packets_choose_ports: bool) {
-        self.asked -= 1;
-        self.again |= packets_choose_ports;
+    pub fn granted_vc(&mut self, selects_ejection_port: bool) {
+        self.requested -= 1;
+        self.revisit |= selects_ejection_port;
     }
 
     /// The row of an input VC in the switch.
     #[inline(always)]
-    pub(super) fn row(&self, in_port: usize, vc: usize) -> usize {
+    pub(crate) fn row(&self, in_port: usize, vc: usize) -> usize {
         if self.input_speedup == 1 { in_port } else { in_port * self.input_speedup + vc % self.input_speedup }
     }
 }
 
 impl Env {
-    /// A packet of so many flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
+    /// A packet of `flits` flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
     /// far as that of the longest so far, and no further, so that what is due lies in little memory.
     #[inline(always)]
     pub(super) fn make_room_for(&mut self, flits: u16) {

@@ -1,0 +1,83 @@
+//! The network of a plan: the kernel compiled for the smallest size that has room for its routers.
+
+use crate::error::Result;
+use crate::kernel::Progress;
+use crate::kernel::flit::Kernel;
+use crate::kernel::network::Network;
+use crate::kernel::parallel::{self, Part};
+use crate::kernel::simulation::Simulation;
+use crate::measure::{KernelName, SimulationResult};
+use crate::plan::Plan;
+use crate::transit::CompiledSize;
+
+/// Choices that must not change a result; tests vary them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Variation {
+    /// Visit routers in an order shuffled with this seed; 0: ascending.
+    pub shuffle: u64,
+    /// Take the general path through allocation where the fast one applies.
+    pub general: bool,
+    /// Count the routers where a compiled size suffices, and number VCs as if ports had at least this number of VCs; 0: as the plan needs.
+    pub counted: usize,
+    /// Move flits one by one where packets could move whole.
+    pub flits: bool,
+    /// Ask for lines of memory ahead where the network would fit the caches.
+    pub ahead: bool,
+    /// Only this part of the network.
+    pub part: Option<Part>,
+}
+
+/// Runs a plan. `progress` is called every few milliseconds; it returns false to stop the run.
+///
+/// # Errors
+/// Deadlock, the limit of cycles, or interruption.
+pub(crate) fn simulate(
+    plan: &Plan,
+    variation: Variation,
+    progress: &mut dyn FnMut(Progress) -> bool,
+) -> Result<SimulationResult> {
+    let threads = plan.threads();
+    if threads > 1 {
+        return parallel::simulate(plan, threads, parallel::EPOCH, progress);
+    }
+    let mut simulation = Simulation::on(plan, network(plan, variation)?)?;
+    simulation.run(progress)?;
+    Ok(simulation.into_result())
+}
+
+/// The network of a plan, at rest.
+pub(crate) fn network(plan: &Plan, variation: Variation) -> Result<Box<dyn Network>> {
+    match plan.kernel() {
+        KernelName::Packet if !variation.flits => of_size::<true>(plan, variation),
+        KernelName::Packet | KernelName::Flit => of_size::<false>(plan, variation),
+    }
+}
+
+/// The network compiled for routers of the plan's size.
+fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box<dyn Network>> {
+    let (ports, vcs) = (plan.params.ports, plan.params.vcs);
+    let size = match variation.counted {
+        0 => CompiledSize::for_router(ports, vcs),
+        more => CompiledSize::counted(ports, vcs.max(more)),
+    };
+    Ok(match (size.counted, size.ports, size.vcs) {
+        (false, 8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
+        (false, 16, 2) => Box::new(Kernel::<u8, 16, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 4) => Box::new(Kernel::<u8, 16, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
+        (false, 32, 2) => Box::new(Kernel::<u8, 32, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 32, 4) => Box::new(Kernel::<u8, 32, 4, 2, PACKETS>::new(plan, variation)?),
+        (false, 64, 2) => Box::new(Kernel::<u8, 64, 2, 2, PACKETS>::new(plan, variation)?),
+        (_, _, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
+        (_, _, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
+        (_, _, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
+        (_, _, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
+        (_, _, 128) => Box::new(Kernel::<[u64; 2], 64, 128, 129, PACKETS>::new(plan, variation)?),
+        (_, _, 256) => Box::new(Kernel::<[u64; 4], 64, 256, 257, PACKETS>::new(plan, variation)?),
+        (_, _, 512) => Box::new(Kernel::<[u64; 8], 64, 512, 513, PACKETS>::new(plan, variation)?),
+        _ => Box::new(Kernel::<[u64; 10], 64, 640, 641, PACKETS>::new(plan, variation)?),
+    })
+}
