@@ -14,7 +14,7 @@ WORKERS := -n auto --dist worksteal
 SOURCES := $(shell find crates python -name '*.rs' -o -name '*.py' -o -name '*.pyi' -o -name '*.toml' -o -name '*.args') \
 	$(shell find mpi -name '*.c' -o -name '*.f90' -o -name '*.h' -o -name '*.mk' -o -name Makefile) Cargo.toml pyproject.toml
 
-.PHONY: run dev check test test-quick test-full built rust-built rust-full rust-quick rust-audit rust-all python-quick python-slow python-all \
+.PHONY: run dev check test test-quick test-full built rust-built rust-full rust-quick rust-audit rust-all python-quick python-slow python-all python-mpi \
 	lint lint-rust lint-docs lint-python bench wheel clean
 
 run: $(VENV)/.installed
@@ -87,9 +87,13 @@ python-slow: $(VENV)/.tools
 python-all: $(VENV)/.tools
 	$(BIN)/python -m pytest $(WORKERS)
 
+# The package of MPI alone; the tests of the core run without it anyway.
+python-mpi: $(VENV)/.tools
+	$(BIN)/python -m pytest $(WORKERS) tests/flitwork_mpi
+
 lint: lint-rust lint-python
 
-lint-rust:
+lint-rust: lint-docs
 	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; else echo "no rustfmt: skipped"; fi
 	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets -- -D warnings; \
 		else echo "no clippy: skipped"; fi

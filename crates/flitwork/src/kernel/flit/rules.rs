@@ -284,7 +284,7 @@ impl FirstUse {
     }
 }
 
-/// The length of all packets of the workload, and of all of the background, where they have one [flits]; without a background the former
+/// The length of all packets of the workload, and of all of the background, where they have one \[flits]; without a background the former
 /// twice.
 fn lengths_of_all(plan: &Plan) -> (Option<u16>, Option<u16>) {
     let split = plan.routing.splits();

@@ -380,6 +380,7 @@ const GOLDEN: [&str; 8] = [
 ];
 
 /// Plans estimate memory from a table of sizes, because they are made before, and without, a kernel.
+#[cfg(not(feature = "few-sizes"))]
 #[test]
 fn routers_are_as_large_as_the_table_of_sizes_says() {
     fn within<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize>() -> (usize, usize, usize) {
@@ -401,6 +402,7 @@ fn routers_are_as_large_as_the_table_of_sizes_says() {
     assert_eq!(said.collect::<Vec<_>>(), real);
 }
 
+#[cfg(not(feature = "few-sizes"))]
 #[test]
 fn counted_routers_are_as_large_as_the_table_of_sizes_says() {
     fn counted<M: VcMask, const VCS: usize, const WORDS: usize>(ports: usize, vcs: usize) {

@@ -1,6 +1,6 @@
 //! The packet kernel: the same routers, moved by whole packets. Its cost is per packet and hop, not per flit and hop.
 //!
-//! Under the conditions of [`Plan::not_in_whole_packets`] a packet that is granted the switch in cycle `s` sends its `L` flits in the cycles
+//! Under the conditions of [`crate::plan::Plan::not_in_whole_packets`] a packet that is granted the switch in cycle `s` sends its `L` flits in the cycles
 //! `s .. s + L`, one after another: its path is held, the buffer ahead has room for all of them, and they come in as fast as they
 //! go out. So everything that the flits do is known at the grant, and three events say it:
 //!

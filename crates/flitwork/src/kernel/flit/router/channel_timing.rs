@@ -6,9 +6,9 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub(crate) struct ChannelTiming {
     ports: usize,
-    /// Switch granted to arrival at the next buffer, of each output port, `[router][port]` [cycles].
+    /// Switch granted to arrival at the next buffer, of each output port, `[router][port]` \[cycles].
     pub hop_cycles: Vec<u32>,
-    /// Flit left the buffer to credit usable upstream, of each input port, `[router][port]` [cycles].
+    /// Flit left the buffer to credit usable upstream, of each input port, `[router][port]` \[cycles].
     pub credit_cycles: Vec<u32>,
     /// Time that the channel of each output port takes for a flit, and the first cycle in which the port may be granted again,
     /// `[router][port]`; empty without slow channels.
