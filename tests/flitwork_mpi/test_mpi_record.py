@@ -21,7 +21,7 @@ from flitwork_mpi.native.record_trace import EVENT, FLAGS, KINDS, ORIGINS, read_
 from mpi_libraries import Library
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "tests" / "mpi"
+SOURCES = Path(__file__).parent / "programs"
 RANKS = 4
 #: What the programs in tests/flitwork_mpi/programs count collectives by.
 COUNTED = {

@@ -144,7 +144,7 @@ def test_without_a_file_nothing_goes_to_a_file() -> None:
 def test_a_full_disk_is_an_error_that_says_so(batch: int, cycles: int, tmp_path: Path) -> None:
     limited = f"""
 import resource, signal, flitwork as fw
-from flitwork import _core, packets_file
+from flitwork.running import packets_file
 packets_file.BATCH = {batch}
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
