@@ -1,7 +1,6 @@
 """The flat names of options: ``fw.Torus(8, 8, vcs=4)`` for ``router=fw.Router(vcs=4)``.
 
-**These tables are closed.** They are the names of version 0.1, kept for what is written with them; where a field has
-moved, the name leads to its new place, and a field that was renamed has its new name here. A field that is new in the
+**These tables are closed.** A flat name is the name of its field, wherever that stands. A field that is new in the
 simulator gets no flat name: it is written in its table, as a value.
 """
 
@@ -33,7 +32,7 @@ _RUN = {
     ),
     "record": ("packets", "channel_window_cycles", "delivery_window_cycles", "stalls"),
 }
-#: Where a field of version 0.1 stands now, if that is elsewhere.
+#: Fields that stand in a table within the one that is named above.
 _MOVED: Mapping[Path, Path] = {
     ("router", "shared_middle_vc"): ("router", "compat", "shared_middle_vc"),
     ("router", "pipelined_stages"): ("router", "compat", "pipelined_stages"),
