@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -100,3 +101,38 @@ fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4), channel
 """
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+WITHOUT = """
+import sys
+for name in ("dask", "distributed", "greenlet", "jinja2", "markupsafe", "networkx", "psutil", "scipy", "statsmodels"):
+    sys.modules[name] = None
+from flitwork.cli import main
+sys.argv = ["flitwork", *{words!r}]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fit", "times.csv"], "scipy is not installed; install flitwork[fit]"),
+        (["view", "a2at", "--size", "3x3"], "jinja2 is not installed; install flitwork[report]"),
+        (["report", "takaue-2010-a2at"], "jinja2 is not installed; install flitwork[report]"),
+        (["reproduce", "takaue-2010-a2at", "--quick"], "jinja2 is not installed; install flitwork[report]"),
+        (["mpi", "simulate", "-n", "2", "x.py"], "is not installed; install flitwork[mpi]"),
+        (["tune", "check", "rules"], "is not installed; install flitwork[mpi]"),
+    ],
+)
+def test_a_command_that_lacks_a_library_says_what_to_install(words: list[str], said: str, tmp_path: Path) -> None:
+    asked = [sys.executable, "-c", WITHOUT.format(words=words)]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_help_lists_commands_that_lack_a_library() -> None:
+    asked = [sys.executable, "-c", WITHOUT.format(words=["--help"])]
+    done = subprocess.run(asked, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"})
+    assert done.returncode == 0, done.stderr
+    assert "Not available: scipy is not installed; install flitwork[fit]." in done.stdout
+    assert "Simulate one workload on one network" in done.stdout

@@ -12,7 +12,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from flitwork.base.extensions import Group, extensions, load_extension
+from flitwork.base.extensions import Group, MissingExtension, extensions, load_extension
+from flitwork.cli.output import guarded
 from flitwork.cli.usage import Command
 
 #: Module and function, or the application with commands of its own, in the order in which help shows them.
@@ -72,14 +73,11 @@ class _Loaded(MutableMapping[str, Any]):
 
 
 def _made(name: str) -> Any:
-    """The command of this name."""
-    if name in COMMANDS:
-        module, what = COMMANDS[name].split(".")
-        found = getattr(import_module(f"flitwork.cli.{module}"), what)
-    elif name in extensions(_GROUP):
-        found = load_extension(_GROUP, name)
-    else:
-        raise KeyError(name)
+    """The command of this name; where libraries of an extra are missing, one that says so."""
+    try:
+        found = _loaded(name)
+    except MissingExtension as missing:
+        found = _unusable(name, missing)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
         alone.command(name, cls=Command)(found)
@@ -87,6 +85,29 @@ def _made(name: str) -> Any:
     group = typer.main.get_command(found)
     group.name = name
     return group
+
+
+def _loaded(name: str) -> Any:
+    """The function or the application of a command."""
+    if name in COMMANDS:
+        module, what = COMMANDS[name].split(".")
+        return getattr(import_module(f"flitwork.cli.{module}"), what)
+    if name in extensions(_GROUP):
+        return load_extension(_GROUP, name)
+    raise KeyError(name)
+
+
+def _unusable(name: str, missing: MissingExtension) -> typer.Typer:
+    """A command that takes anything and ends with the error."""
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    app = typer.Typer(add_completion=False)
+
+    @app.command(name, cls=Command, help=f"Not available: {missing}.", context_settings=anything)
+    @guarded
+    def command() -> None:
+        raise missing
+
+    return app
 
 
 class Commands(TyperGroup):

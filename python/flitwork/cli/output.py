@@ -24,6 +24,7 @@ from flitwork.base.errors import (
     SimulationError,
     StorageError,
 )
+from flitwork.base.extensions import MissingExtension
 from flitwork.base.output_files import AGAIN, NO_ROOM
 from flitwork.results.columns import is_latency
 
@@ -262,7 +263,7 @@ def explain(error: FlitworkError, as_json: bool) -> int:
             note(f"  [cyan]hint[/]: {escape(error.hint)}")
     else:
         note(f"[bold red]error[/]: {escape(str(error))}")
-    usage = isinstance(error, (ConfigError, ResultFileError))
+    usage = isinstance(error, (ConfigError, MissingExtension, ResultFileError))
     return USAGE if usage else CLAIM_FAILED if isinstance(error, ScheduleError) else SIMULATION_FAILED
 
 

@@ -8,8 +8,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
 from flitwork import __version__
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import write_atomically
@@ -27,6 +25,7 @@ from flitwork.studies.words import (
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
@@ -75,6 +74,8 @@ def _environment() -> Environment:
 
 
 def _part(name: str) -> Markup:
+    from markupsafe import Markup
+
     return Markup(resources.files("flitwork.report").joinpath("parts", name).read_text(encoding="utf-8"))
 
 
