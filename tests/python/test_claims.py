@@ -167,3 +167,10 @@ def test_claims_are_judged_by_the_points_that_are_left(tmp_path: Path, cli: Cli)
     assert done.returncode == 3, done.stderr
     assert "8 of 16 points failed" in done.stderr and "1 of 1 statements of the paper" in done.stdout
     assert "claims.py cannot use the points that are left (KeyError" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_finding_may_have_the_number_that_the_claim_is_compared_with() -> None:
+    claim = Claim(id="c", paper=1.0, relation="at_most")
+    assert Judged.of(claim, Finding(id="c", ours=1.5)).verdict == "not reproduced"
+    assert Judged.of(claim, Finding(id="c", ours=1.5, paper=2.0)).verdict == "reproduced"
+    assert Judged.of(claim, Finding(id="c", ours=1.5, paper=2.0)).paper == 2.0

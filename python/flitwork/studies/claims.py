@@ -93,10 +93,12 @@ class Finding(Table):
 
     ``ci`` is half the width of its 95 % confidence interval, 0 where it has none. ``variants`` are our values where
     what has no chance in it was varied: the claim is undecided unless all of them agree, and ``ours`` is their median.
-    ``ours`` is nothing where nothing was measured; ``note`` is for readers.
+    ``ours`` is nothing where nothing was measured; ``note`` is for readers. ``paper`` replaces the number of the claim
+    where that depends on what was simulated.
     """
 
     id: str
+    paper: float | None = None
     ours: float | bool | None = None
     ci: float = 0.0
     variants: list[float | bool] = []
@@ -117,7 +119,9 @@ class Judged(Claim):
         found = finding.model_dump(exclude={"id"}) if finding else {}
         if isinstance(found.get("ours"), float) and math.isnan(found["ours"]):
             found.update(ours=None, ci=0.0, variants=[])
-        return cls(**{name: getattr(claim, name) for name in Claim.model_fields}, **found)
+        if found.get("paper") is None:
+            found.pop("paper", None)
+        return cls(**{**{name: getattr(claim, name) for name in Claim.model_fields}, **found})
 
     @property
     def holds(self) -> bool | None:

@@ -111,7 +111,7 @@ def _bounds(results: pd.DataFrame) -> list[Finding]:
             continue
         ours, ci = over_seeds(lambda mean, at=(pattern, "do"): mean[at], rc)
         limit = float(np.mean([measures.bound(n, pattern, int(seed)) for seed in rc.columns]))
-        found.append(claim(f"F2.bound-{short}", (ours, ci)).model_copy(update={"paper": limit}))
+        found.append(Finding(id=f"F2.bound-{short}", paper=limit, ours=ours, ci=0.0 if math.isnan(ci) else ci))
     return found
 
 
