@@ -23,7 +23,7 @@ run: $(VENV)/.installed
 # The package is taken from the source tree, with a development build of the extension in it (the profile dev-fast of Cargo.toml).
 # `make test` installs what it tests again.
 DEVELOP = VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --profile dev-fast \
-	--features pyo3/extension-module,few-sizes
+	--features pyo3/extension-module,few-sizes --extras fit,mpi,report
 
 dev: $(VENV)/.editable
 	$(DEVELOP) --skip-install
