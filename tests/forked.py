@@ -1,7 +1,7 @@
 """The command `flitwork` in a fork of a process that has loaded it: most of a short command's time is that of loading libraries.
 
 Each command still has a process, a folder, an environment and an exit code of its own. What starts anew (signals, imports, closed streams, limits)
-is tested with `COMMAND` of conftest.py instead.
+is tested with `COMMAND` of common.py instead.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def __getattr__(name: str) -> _Any:
     if name == "load":
         found = _import_module("flitwork.results.result").Result.load
     elif name == "__all__":
-        found = sorted(["__version__", "load", *_MODULE_OF, *_MODULES, *_BESIDE, *_offered()])
+        found = sorted({"__version__", "load", *_MODULE_OF, *_MODULES, *_BESIDE, *_offered()} - _lacking())
     elif name in _BESIDE:
         found = _import_module("flitwork.base.extensions").load_extension("flitwork.modules", name)
     elif name in _MODULES:
@@ -87,6 +87,14 @@ def __getattr__(name: str) -> _Any:
         raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+def _lacking() -> set[str]:
+    """Names that cannot be loaded here, as libraries of an extra are not installed."""
+    of_extra = {"fit": _HOMES["fit"].split(), "report": _HOMES["view"].split(), "mpi": _BESIDE}
+    extensions = _import_module("flitwork.base.extensions")
+    found = {name for extra, names in of_extra.items() if not extensions.is_complete(extra) for name in names}
+    return found | ({*_BESIDE} - {*extensions.extensions("flitwork.modules")})
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from typer.testing import CliRunner
 
 def test_what_is_not_installed_is_missed_in_words() -> None:
     for name in ("mpi", "tune"):
-        with pytest.raises(fw.FlitworkError, match=rf"{name}: flitwork_mpi is not installed; install flitwork\[mpi\]"):
+        with pytest.raises(
+            fw.FlitworkError, match=rf"{name}: flitwork_mpi is not installed: pip install .flitwork\[mpi\]"
+        ):
             getattr(fw, name)
         with pytest.raises(ImportError):
             getattr(fw, name)
@@ -33,7 +36,7 @@ def test_without_entry_points_the_core_has_its_own_commands(monkeypatch: pytest.
         assert "simulate" in shown and "tune" not in shown
         done = CliRunner().invoke(app, ["tune"])
         assert done.exit_code == 2 and "No such command" in done.output
-        with pytest.raises(extensions.MissingExtension, match=r"the package flitwork_mpi is not installed"):
+        with pytest.raises(extensions.MissingExtension, match=r"no entry point of flitwork_mpi is installed"):
             getattr(fw, "mpi")  # noqa: B009
         assert published()["makino-1997-ap1000"].on_mpi() is None
     finally:
@@ -83,7 +86,7 @@ assert fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2)).completion_cy
 def test_a_part_that_needs_a_library_says_which_extra_has_it(library: str, extra: str, use: str) -> None:
     asked = f"import sys, flitwork as fw; sys.modules[{library!r}] = None; {use}"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
-    assert f"MissingExtension: {library} is not installed; install flitwork[{extra}]" in done.stderr
+    assert f"MissingExtension: {library} is not installed: pip install 'flitwork[{extra}]'" in done.stderr
 
 
 def test_a_simulation_needs_no_library_of_an_extra(tmp_path: Path) -> None:
@@ -116,12 +119,12 @@ main()
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["fit", "times.csv"], "scipy is not installed; install flitwork[fit]"),
-        (["view", "a2at", "--size", "3x3"], "jinja2 is not installed; install flitwork[report]"),
-        (["report", "takaue-2010-a2at"], "jinja2 is not installed; install flitwork[report]"),
-        (["reproduce", "takaue-2010-a2at", "--quick"], "jinja2 is not installed; install flitwork[report]"),
-        (["mpi", "simulate", "-n", "2", "x.py"], "is not installed; install flitwork[mpi]"),
-        (["tune", "check", "rules"], "is not installed; install flitwork[mpi]"),
+        (["fit", "times.csv"], "scipy is not installed: pip install 'flitwork[fit]'"),
+        (["view", "a2at", "--size", "3x3"], "jinja2 is not installed: pip install 'flitwork[report]'"),
+        (["report", "takaue-2010-a2at"], "jinja2 is not installed: pip install 'flitwork[report]'"),
+        (["reproduce", "takaue-2010-a2at", "--quick"], "jinja2 is not installed: pip install 'flitwork[report]'"),
+        (["mpi", "simulate", "-n", "2", "x.py"], "is not installed: pip install 'flitwork[mpi]'"),
+        (["tune", "check", "rules"], "is not installed: pip install 'flitwork[mpi]'"),
     ],
 )
 def test_a_command_that_lacks_a_library_says_what_to_install(words: list[str], said: str, tmp_path: Path) -> None:
@@ -134,5 +137,38 @@ def test_help_lists_commands_that_lack_a_library() -> None:
     asked = [sys.executable, "-c", WITHOUT.format(words=["--help"])]
     done = subprocess.run(asked, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"})
     assert done.returncode == 0, done.stderr
-    assert "Not available: scipy is not installed; install flitwork[fit]." in done.stdout
+    assert "Not available: scipy is not installed: pip install 'flitwork[fit]'" in done.stdout
     assert "Simulate one workload on one network" in done.stdout
+
+
+def test_names_of_missing_libraries_are_not_offered(tmp_path: Path) -> None:
+    asked = """
+import sys
+for name in ("greenlet", "jinja2", "scipy"):
+    sys.modules[name] = None
+import flitwork as fw
+from flitwork import *
+assert "simulate" in globals() and not {"fit", "view", "mpi", "tune"} & {*fw.__all__}
+"""
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_library_that_cannot_be_loaded_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "greenlet.py").write_text("raise ImportError('undefined symbol')\n")
+    asked = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import flitwork.cli as cli; sys.argv = ['flitwork', 'mpi', 'simulate', 'x.py']; cli.main()"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and "mpi: cannot be loaded (undefined symbol)" in done.stderr, done.stderr
+
+
+def test_what_a_command_lacks_is_json_where_that_is_asked_for(tmp_path: Path) -> None:
+    asked = [sys.executable, "-c", WITHOUT.format(words=["fit", "times.csv", "--json"])]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and json.loads(done.stderr)["error"] == "MissingExtension"
+
+
+def test_claims_of_stored_results_need_nothing_of_mpi(tmp_path: Path) -> None:
+    code = WITHOUT.replace('"scipy", "statsmodels"', '"none"')
+    asked = [sys.executable, "-c", code.format(words=["claims", "makino-1997-ap1000"])]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "F2" in done.stdout, done.stderr

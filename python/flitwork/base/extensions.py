@@ -1,4 +1,4 @@
-"""What is not in every installation: packages beside flitwork, found by entry points, and libraries of extras.
+"""Packages beside flitwork, found by entry points, and the libraries that extras of the distribution add.
 
 Three groups of entry points are looked at: ``flitwork.modules`` (names of the package, such as ``flitwork.mpi``),
 ``flitwork.commands`` (commands of the command line) and ``flitwork.on_mpi`` (what a published study measures on real
@@ -20,18 +20,28 @@ Group = Literal["flitwork.modules", "flitwork.commands", "flitwork.on_mpi"]
 _EXTRA = "mpi"
 
 
+#: The libraries of each extra, which the part of the package asks for that needs them.
+LIBRARIES = {
+    "fit": ("scipy", "statsmodels"),
+    "mpi": ("greenlet", "psutil"),
+    "report": ("jinja2", "networkx"),
+}
+
+
 class MissingExtension(FlitworkError, ImportError):
     """A part of flitwork that is a package of its own cannot be loaded; the message says what to install."""
 
 
-def needs(*libraries: str, extra: str) -> None:
-    """Looks for libraries that only a part of flitwork needs, without loading them.
+def is_complete(extra: str) -> bool:
+    """Whether all libraries of an extra are installed. None is loaded."""
+    return not any(_missing(library) for library in LIBRARIES[extra])
 
-    Raises :class:`MissingExtension` where one is not installed: it names the ``extra`` of the distribution that has it.
-    """
-    for library in libraries:
+
+def needs(extra: str) -> None:
+    """Raises :class:`MissingExtension` where a library of the extra is not installed. None is loaded."""
+    for library in LIBRARIES[extra]:
         if _missing(library):
-            raise MissingExtension(f"{library} is not installed; install flitwork[{extra}]")
+            raise MissingExtension(f"{library} is not installed: {_install(extra)}")
 
 
 def _missing(library: str) -> bool:
@@ -53,9 +63,15 @@ def load_extension(group: Group, name: str) -> Any:
     """
     found = extensions(group).get(name)
     if found is None:
-        raise MissingExtension(f"{name}: the package flitwork_mpi is not installed; install flitwork[{_EXTRA}]")
+        raise MissingExtension(f"{name}: no entry point of flitwork_mpi is installed: {_install(_EXTRA)}")
     try:
         return found.load()
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        raise MissingExtension(f"{name}: {missing} is not installed; install flitwork[{_EXTRA}]") from error
+        raise MissingExtension(f"{name}: {missing} is not installed: {_install(_EXTRA)}") from error
+    except (ImportError, AttributeError) as error:
+        raise MissingExtension(f"{name}: cannot be loaded ({error})") from error
+
+
+def _install(extra: str) -> str:
+    return f"pip install 'flitwork[{extra}]', or [all]"

@@ -1,6 +1,6 @@
 """Large libraries that are loaded when something of them is first used: most commands and runs use none of them.
 
-``from flitwork.libraries import pd`` stands for ``import pandas as pd``, which takes longer than many a simulation.
+``from flitwork.base.libraries import pd`` stands for ``import pandas as pd``, which takes longer than many a run.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Packages beside flitwork add commands by entry points of the group ``flitwork.co
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from typing import Any
@@ -13,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from flitwork.base.extensions import Group, MissingExtension, extensions, load_extension
-from flitwork.cli.output import guarded
+from flitwork.cli.output import explain
 from flitwork.cli.usage import Command
 
 #: Module and function, or the application with commands of its own, in the order in which help shows them.
@@ -103,9 +104,8 @@ def _unusable(name: str, missing: MissingExtension) -> typer.Typer:
     app = typer.Typer(add_completion=False)
 
     @app.command(name, cls=Command, help=f"Not available: {missing}.", context_settings=anything)
-    @guarded
     def command() -> None:
-        raise missing
+        raise typer.Exit(explain(missing, "--json" in sys.argv))
 
     return app
 

@@ -72,7 +72,7 @@ def schema() -> None:
 
     Examples:
 
-      flitwork schema > flitwork.values.schema.json
+      flitwork schema > flitwork.schema.json
     """
     typer.echo(_core.schema())
 

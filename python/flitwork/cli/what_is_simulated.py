@@ -1,4 +1,4 @@
-"""The options that say what is simulated, declared once: those of the network, and those of the workload.
+"""Options of the network and of the workload, declared once for all commands that simulate.
 
 A command that has them takes one argument for each of the two::
 
@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """What the command line says of the network, and by ``--set`` of everything else."""
+    """Options of the network, and ``--set`` for every other field."""
 
     topology: Topology = None
     size: Size = None
@@ -43,7 +43,7 @@ class NetworkOptions:
 
 @dataclass(frozen=True)
 class WorkloadOptions:
-    """What the command line says of the workload by options of its own."""
+    """Options of the workload."""
 
     sync: Sync = None
     message_flits: MessageFlits = None
@@ -52,7 +52,7 @@ class WorkloadOptions:
 
     @property
     def told(self) -> dict[str, Any]:
-        """The fields of the workload that they stand for."""
+        """The fields of the workload."""
         return {"offered_load" if name == "load" else name: value for name, value in asdict(self).items()}
 
 

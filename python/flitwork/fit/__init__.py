@@ -14,7 +14,7 @@ from flitwork.fit.predicting import predict
 from flitwork.fit.result import Fit, Parameter, Warned
 from flitwork.fit.stored import read_fits, save_fits
 
-needs("scipy", "statsmodels", extra="fit")
+needs("fit")
 
 __all__ = [
     "MODELS",

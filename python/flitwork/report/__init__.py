@@ -10,6 +10,6 @@ from flitwork.base.extensions import needs
 from flitwork.report.page import write
 from flitwork.report.section import Section, Shown, of_measurements, of_reproduction, of_result, of_study
 
-needs("jinja2", extra="report")
+needs("report")
 
 __all__ = ["Section", "Shown", "of_measurements", "of_reproduction", "of_result", "of_study", "write"]

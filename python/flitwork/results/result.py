@@ -199,7 +199,7 @@ class Result:
 
     @property
     def packet_latency_histogram(self) -> Histogram:
-        """How often each packet latency occurred; :func:`flitwork.histogram.merge` adds up several runs."""
+        """How often each packet latency occurred; :func:`flitwork.results.histogram.merge` adds up several runs."""
         return Histogram(self.columns["packet_latency.value_cycles"], self.columns["packet_latency.packets"])
 
     @property

@@ -91,8 +91,8 @@ class Claim(Table):
 class Finding(Table):
     """Our value for the claim ``id``, as the code of a study finds it.
 
-    ``ci`` is half the width of its 95 % confidence interval, 0 where it has none. ``variants`` are our values where
-    what has no chance in it was varied: the claim is undecided unless all of them agree, and ``ours`` is their median.
+    ``ci`` is half the width of its 95 % confidence interval, 0 where it has none. ``variants`` are our values for
+    several deterministic inputs: the claim is undecided unless all of them agree, and ``ours`` is their median.
     ``ours`` is nothing where nothing was measured; ``note`` is for readers. ``paper`` replaces the number of the claim
     where that depends on what was simulated.
     """

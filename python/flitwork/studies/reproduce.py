@@ -243,8 +243,11 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
 
     Nothing is measured.
     """
-    module, table = find(name).on_mpi(), folder / "results.parquet"
-    if module is None or not table.is_file():
+    table = folder / "results.parquet"
+    if not table.is_file() or not (folder / _MPI).is_dir():
+        return []
+    module = find(name).on_mpi()
+    if module is None:
         return []
     found: list[tuple[str, list[Judged]]] = module.judge_stored(folder / _MPI, _stored_table(table), quick)
     return found

@@ -18,7 +18,7 @@ from flitwork.explain.records import result_in
 from flitwork.results.result import Progress
 from flitwork.view.recorded import MOST_FRAMES, with_windows
 
-needs("jinja2", "networkx", extra="report")
+needs("report")
 
 __all__ = ["view"]
 
