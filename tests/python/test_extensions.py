@@ -48,7 +48,7 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(extensions, "entry_points", lambda group: [entry])
     extensions.extensions.cache_clear()
     try:
-        with pytest.raises(extensions.MissingExtension, match="other: no_such_library is not installed"):
+        with pytest.raises(extensions.MissingExtension, match=r"other: no_such_library is not installed$"):
             extensions.load_extension("flitwork.modules", "other")
     finally:
         extensions.extensions.cache_clear()

@@ -18,8 +18,6 @@ from flitwork.base.errors import FlitworkError
 Group = Literal["flitwork.modules", "flitwork.commands", "flitwork.on_mpi"]
 #: The extra of the distribution that brings what the package of MPI needs.
 _EXTRA = "mpi"
-
-
 #: The libraries of each extra, which the part of the package asks for that needs them.
 LIBRARIES = {
     "fit": ("scipy", "statsmodels"),
@@ -29,7 +27,7 @@ LIBRARIES = {
 
 
 class MissingExtension(FlitworkError, ImportError):
-    """A part of flitwork that is a package of its own cannot be loaded; the message says what to install."""
+    """A part of flitwork, or a package beside it, cannot be loaded; the message says what to install."""
 
 
 def is_complete(extra: str) -> bool:
@@ -68,7 +66,10 @@ def load_extension(group: Group, name: str) -> Any:
         return found.load()
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        raise MissingExtension(f"{name}: {missing} is not installed: {_install(_EXTRA)}") from error
+        ours = missing in ("flitwork_mpi", *LIBRARIES[_EXTRA])
+        raise MissingExtension(
+            f"{name}: {missing} is not installed{f': {_install(_EXTRA)}' if ours else ''}"
+        ) from error
     except (ImportError, AttributeError) as error:
         raise MissingExtension(f"{name}: cannot be loaded ({error})") from error
 

@@ -60,39 +60,40 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
         0 => CompiledSize::for_router(ports, vcs),
         more => CompiledSize::counted(ports, vcs.max(more)),
     };
+    #[cfg(not(feature = "few-sizes"))]
+    if let Some(network) = of_further_size::<PACKETS>(size, plan, variation)? {
+        return Ok(network);
+    }
     Ok(match (size.counted, size.ports, size.vcs) {
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
         (false, 8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 16, 2) => Box::new(Kernel::<u8, 16, 2, 1, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 16, 4) => Box::new(Kernel::<u8, 16, 4, 1, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 32, 2) => Box::new(Kernel::<u8, 32, 2, 1, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 32, 4) => Box::new(Kernel::<u8, 32, 4, 2, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (false, 64, 2) => Box::new(Kernel::<u8, 64, 2, 2, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
         (_, _, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 128) => Box::new(Kernel::<[u64; 2], 64, 128, 129, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 256) => Box::new(Kernel::<[u64; 4], 64, 256, 257, PACKETS>::new(plan, variation)?),
-        #[cfg(not(feature = "few-sizes"))]
-        (_, _, 512) => Box::new(Kernel::<[u64; 8], 64, 512, 513, PACKETS>::new(plan, variation)?),
         _ => Box::new(Kernel::<[u64; 10], 64, 640, 641, PACKETS>::new(plan, variation)?),
     })
+}
+
+/// The network compiled for one of the sizes that development builds leave out.
+#[cfg(not(feature = "few-sizes"))]
+fn of_further_size<const PACKETS: bool>(
+    size: CompiledSize,
+    plan: &Plan,
+    variation: Variation,
+) -> Result<Option<Box<dyn Network>>> {
+    Ok(Some(match (size.counted, size.ports, size.vcs) {
+        (false, 8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
+        (false, 16, 2) => Box::new(Kernel::<u8, 16, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 4) => Box::new(Kernel::<u8, 16, 4, 1, PACKETS>::new(plan, variation)?),
+        (false, 16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
+        (false, 32, 2) => Box::new(Kernel::<u8, 32, 2, 1, PACKETS>::new(plan, variation)?),
+        (false, 32, 4) => Box::new(Kernel::<u8, 32, 4, 2, PACKETS>::new(plan, variation)?),
+        (false, 64, 2) => Box::new(Kernel::<u8, 64, 2, 2, PACKETS>::new(plan, variation)?),
+        (_, _, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
+        (_, _, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
+        (_, _, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
+        (_, _, 128) => Box::new(Kernel::<[u64; 2], 64, 128, 129, PACKETS>::new(plan, variation)?),
+        (_, _, 256) => Box::new(Kernel::<[u64; 4], 64, 256, 257, PACKETS>::new(plan, variation)?),
+        (_, _, 512) => Box::new(Kernel::<[u64; 8], 64, 512, 513, PACKETS>::new(plan, variation)?),
+        _ => return Ok(None),
+    }))
 }

@@ -4,7 +4,7 @@ use crate::compat::BatchStage;
 use crate::kernel::flit::Rules;
 use crate::kernel::flit::observe::{HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
-use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
+use crate::kernel::flit::route::{CongestionBoard, FatTreeRoutes, HopByHopRoutes, RouteTable};
 use crate::kernel::flit::router::{ChannelTiming, ClassMasks, SharedBuffers, UNDECIDED};
 use crate::kernel::flit::rules::RouteMode;
 use crate::kernel::flit::vc_allocation::PrivateVcs;
@@ -85,8 +85,15 @@ pub(super) struct Env {
 }
 
 impl Env {
+    /// Congestion information, where the routing uses it.
+    #[inline(always)]
+    pub fn congestion(&mut self) -> Option<&mut CongestionBoard> {
+        self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion())
+    }
+
     /// Ends a cycle: the flits and credits collected in it go to the wheel, to those that terminals and ejection have put into the same slots.
     pub fn close_next_slots(&mut self) {
+        // The field alone is borrowed: the flits beside it are read.
         if let Some(congestion) = self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
             congestion.flits_leave(&self.next_flits);
             congestion.post(self.now);
@@ -157,7 +164,7 @@ impl Env {
     /// A flit leaves its router now, and enters its channel in cycle `turn`.
     pub fn send_later(&mut self, flit: FlitArrival, turn: u64) {
         self.wheel.at(turn + u64::from(self.p.hop_cycles)).flits.push(flit);
-        if let Some(congestion) = self.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+        if let Some(congestion) = self.congestion() {
             congestion.flits_leave(&[flit]);
         }
     }

@@ -108,7 +108,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let (router, output) = self.router_and_slot(vc as usize);
             at_mut(&mut self.routers, router).deliver_shared_credit(router, output, &mut self.env);
         }
-        if let Some(congestion) = self.env.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+        if let Some(congestion) = self.env.congestion() {
             congestion.credits_come(credits);
         }
     }
@@ -125,7 +125,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.env.note_change(router, 1 << (output / VCS));
             }
         }
-        if let Some(congestion) = self.env.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
+        if let Some(congestion) = self.env.congestion() {
             congestion.credits_come(credits);
         }
     }
