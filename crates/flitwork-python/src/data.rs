@@ -212,6 +212,7 @@ impl Rows {
                     OpKind::Wait => (3, 0, 0, 0),
                     OpKind::Task { time, cpu } => (4, i64::from(cpu), time, 0),
                     OpKind::Started => (5, 0, 0, 0),
+                    OpKind::WaitUntil { time } => (6, 0, time, 0),
                 };
                 rows.rank.push(rank);
                 rows.kind.push(kind);

@@ -35,6 +35,7 @@ pub mod schedule;
 pub mod spec;
 mod terminal;
 mod timers;
+pub mod timetable;
 pub mod topology;
 pub mod traffic;
 mod transit;

@@ -21,6 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // A table of numbers may be a schedule.
     ("traffic", &["component", "error", "mix", "schedule", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
+    ("timetable", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
     ("router", &["component"]),

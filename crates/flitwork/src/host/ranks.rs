@@ -40,14 +40,25 @@ pub(crate) struct Message {
 pub(super) enum Block {
     /// Nothing, or the source.
     Free,
-    /// A wait, or a computation that has not started and takes so long \[cycles].
-    Waits(OpId, u64),
+    /// A wait, or what begins when its dependencies are complete.
+    Waits(OpId, Then),
     /// A computation.
     Computes(OpId),
     /// A probe, for a message that fits.
     Probes(Posted),
     /// A poll.
     Polls(OpId),
+}
+
+/// What blocks a program when all that an operation depends on is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Nothing more.
+    Nothing,
+    /// A computation of so many cycles.
+    Computes(u64),
+    /// The time up to a cycle.
+    Until(u64),
 }
 
 #[derive(Debug)]
@@ -135,6 +146,8 @@ pub(crate) struct Hosts {
     pub(super) senders: Option<Vec<(u32, OpId)>>,
     /// A message was longer than its receive.
     pub(super) fault: Option<String>,
+    /// The cycle from which on times of the schedule count.
+    start_cycle: u64,
     /// Detours of the ranks, where they have some.
     pub(super) noise: Option<Box<OsNoise>>,
 }
@@ -170,6 +183,7 @@ impl Hosts {
             requests: Vec::new(),
             senders: None,
             fault: None,
+            start_cycle: 0,
             noise: None,
         }
     }
@@ -177,6 +191,11 @@ impl Hosts {
     /// Messages in all (of ranks that a program drives: so far), and those that have not arrived.
     pub fn messages(&self) -> (u64, u64) {
         self.counts.messages()
+    }
+
+    /// Times of the schedule count from this cycle on.
+    pub fn count_times_from(&mut self, cycle: u64) {
+        self.start_cycle = cycle;
     }
 
     /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_ready`].
@@ -288,11 +307,22 @@ impl Hosts {
                 Block::Probes(ref probe) if rank.mail.find(probe, &self.in_flight).is_none() => return,
                 Block::Polls(_) if !rank.changed => return,
                 Block::Waits(op, _) if rank.window.waits(op) => return,
-                Block::Waits(op, 0) | Block::Probes(Posted { op, .. }) | Block::Polls(op) => {
+                Block::Waits(op, Then::Nothing | Then::Computes(0))
+                | Block::Probes(Posted { op, .. })
+                | Block::Polls(op) => {
                     rank.block = Block::Free;
                     self.finish(r, op, now);
                 }
-                Block::Waits(op, cycles) => {
+                Block::Waits(op, Then::Until(cycle)) if cycle <= now => {
+                    rank.block = Block::Free;
+                    self.finish(r, op, now);
+                }
+                Block::Waits(op, Then::Until(cycle)) => {
+                    rank.block = Block::Computes(op);
+                    self.due.ends(cycle, r, op);
+                    return;
+                }
+                Block::Waits(op, Then::Computes(cycles)) => {
                     rank.block = Block::Computes(op);
                     if let Some(log) = &mut rank.log {
                         log.begin(op, now);
@@ -355,8 +385,11 @@ impl Hosts {
                 let within_terminal = self.terminal_of(r) == self.terminal_of(to);
                 self.outlets.join(r, message, within_terminal);
             }
-            OpKind::Compute { time } => rank.block = Block::Waits(op, time),
-            OpKind::Wait => rank.block = Block::Waits(op, 0),
+            OpKind::Compute { time } => rank.block = Block::Waits(op, Then::Computes(time)),
+            OpKind::Wait => rank.block = Block::Waits(op, Then::Nothing),
+            OpKind::WaitUntil { time } => {
+                rank.block = Block::Waits(op, Then::Until(self.start_cycle.saturating_add(time)));
+            }
             OpKind::Task { time, cpu } => {
                 let waits = rank.window.waits(op);
                 self.add_pending(r, op, PendingKind::Task(time, cpu), waits);

@@ -65,6 +65,7 @@ fn described(kind: &OpKind) -> (OperationKind, u32, u32, u64) {
         OpKind::Receive { from, size, tag } => (OperationKind::Receive, from, tag, size),
         OpKind::Compute { time } => (OperationKind::Compute, NOBODY, 0, time),
         OpKind::Wait => (OperationKind::Wait, NOBODY, 0, 0),
+        OpKind::WaitUntil { time } => (OperationKind::WaitUntil, NOBODY, 0, time),
         OpKind::Task { time, cpu } => (OperationKind::Task, NOBODY, u32::from(cpu), time),
         OpKind::Started => (OperationKind::Started, NOBODY, 0, 0),
     }

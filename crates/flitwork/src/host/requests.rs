@@ -6,7 +6,7 @@
 //! context only, also where it leaves the tag open.
 
 use super::matching::Posted;
-use super::ranks::{Block, Hosts};
+use super::ranks::{Block, Hosts, Then};
 use super::source::Source;
 use crate::schedule::{OpId, OpKind, Operation, Via};
 
@@ -86,7 +86,7 @@ impl Hosts {
                 rank.block = Block::Probes(Posted { from, tag, context, op, flits: 0 });
             }
             // It is over in this cycle, before its time would be looked at.
-            TaskKind::Poll { cycles: 0 } | TaskKind::WaitAny => rank.block = Block::Waits(op, 0),
+            TaskKind::Poll { cycles: 0 } | TaskKind::WaitAny => rank.block = Block::Waits(op, Then::Nothing),
             TaskKind::Poll { cycles } => {
                 rank.block = Block::Polls(op);
                 if cycles < u64::MAX {

@@ -500,6 +500,7 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     // A program that drives ranks adds their delays itself.
     let schedule = if schedule.is_driven() { schedule } else { schedule.delayed(plan.delays.clone())? };
     let mut hosts = Hosts::new(&schedule, &plan.placement, plan.spec.host.send_queue)?;
+    hosts.count_times_from(plan.start_cycle);
     if plan.spec.run.record.operations {
         hosts.record_operations(|rank| plan.delays.starts.get(rank).is_some_and(|&start| start > 0));
     }

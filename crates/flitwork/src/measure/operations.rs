@@ -26,11 +26,13 @@ pub enum OperationKind {
     Poll,
     /// Occupies the rank until it begins: `host.start`.
     LateStart,
+    /// Blocks the program until a time.
+    WaitUntil,
 }
 
 /// Names of all kinds, in the order of their numbers.
-pub const OPERATION_KINDS: [&str; 10] =
-    ["send", "receive", "compute", "wait", "task", "started", "wait_any", "probe", "poll", "late_start"];
+pub const OPERATION_KINDS: [&str; 11] =
+    ["send", "receive", "compute", "wait", "task", "started", "wait_any", "probe", "poll", "late_start", "wait_until"];
 
 /// One operation. Cycles are absolute; `u64::MAX` means that it had not happened when the run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

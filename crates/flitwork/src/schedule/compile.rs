@@ -32,8 +32,10 @@ impl Schedule {
         let amount = |kind| match kind {
             OpKind::Send { size, .. } | OpKind::Receive { size, .. } if in_bytes => units.flits(size).unwrap_or(size),
             OpKind::Send { size, .. } | OpKind::Receive { size, .. } => size,
-            OpKind::Compute { time } | OpKind::Task { time, .. } if in_ns => units.cycles(time).unwrap_or(time),
-            OpKind::Compute { time } | OpKind::Task { time, .. } => time,
+            OpKind::Compute { time } | OpKind::Task { time, .. } | OpKind::WaitUntil { time } if in_ns => {
+                units.cycles(time).unwrap_or(time)
+            }
+            OpKind::Compute { time } | OpKind::Task { time, .. } | OpKind::WaitUntil { time } => time,
             OpKind::Wait | OpKind::Started => 0,
         };
         let ops = stored.ops.iter().map(|op| op.with_amount(amount)).collect();

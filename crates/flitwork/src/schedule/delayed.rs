@@ -142,7 +142,7 @@ impl Charges {
             });
         }
         let waited: Vec<usize> = match op.kind {
-            OpKind::Wait | OpKind::Compute { .. } => {
+            OpKind::Wait | OpKind::WaitUntil { .. } | OpKind::Compute { .. } => {
                 op.after.iter().map(|dep| dep as usize).filter(|&dep| std::mem::take(&mut self.open[dep])).collect()
             }
             OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => Vec::new(),
@@ -152,9 +152,11 @@ impl Charges {
             OpKind::Send { .. } if op.via.is_free() => Extra { before: 0, after: 0, longer: 0 },
             OpKind::Send { .. } => Extra { before: self.send, after: 0, longer: 0 },
             OpKind::Compute { .. } => Extra { before: 0, after: 0, longer: time },
-            OpKind::Wait | OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started => {
-                Extra { before: 0, after: time, longer: 0 }
-            }
+            OpKind::Wait
+            | OpKind::WaitUntil { .. }
+            | OpKind::Receive { .. }
+            | OpKind::Task { .. }
+            | OpKind::Started => Extra { before: 0, after: time, longer: 0 },
         }
     }
 

@@ -37,6 +37,11 @@ pub enum OpKind {
     },
     /// Block the program until the dependencies are complete.
     Wait,
+    /// Block the program until the dependencies are complete and the clock of the rank shows this time; at once if that is over.
+    WaitUntil {
+        /// Time since the start of the schedule [cycles or ns].
+        time: u64,
+    },
     /// Occupy a CPU of the rank for this long; the program goes on.
     Task {
         /// Duration [cycles or ns].
@@ -173,6 +178,8 @@ impl Packed {
     /// Most dependencies of an operation.
     pub const MOST_DEPS: usize = (1 << Self::DEPS_BITS) - 1;
     const DEPS_BITS: u32 = 27;
+    const STARTED: u32 = 1;
+    const UNTIL: u32 = 2;
 
     pub fn new(kind: OpKind, via: Via, step: u32, deps: usize) -> Self {
         let (code, amount, peer, tag) = match kind {
@@ -180,9 +187,10 @@ impl Packed {
             OpKind::Receive { from, size, tag } => (1, size, from, tag),
             OpKind::Compute { time } => (2, time, 0, 0),
             OpKind::Wait => (3, 0, 0, 0),
-            // Told from the two above by the place of the other rank.
+            // The place of the other rank tells them apart.
             OpKind::Task { time, cpu } => (2, time, u32::from(cpu) + 1, 0),
-            OpKind::Started => (3, 0, 1, 0),
+            OpKind::Started => (3, 0, Self::STARTED, 0),
+            OpKind::WaitUntil { time } => (3, time, Self::UNTIL, 0),
         };
         let via = u32::from(via.code()) << (2 + Self::DEPS_BITS);
         Packed { amount, peer, tag, step, kind_and_deps: code | (deps.min(Self::MOST_DEPS) as u32) << 2 | via }
@@ -203,8 +211,11 @@ impl Packed {
             1 => OpKind::Receive { from: peer, size: amount, tag },
             2 if peer > 0 => OpKind::Task { time: amount, cpu: (peer - 1) as u8 },
             2 => OpKind::Compute { time: amount },
-            _ if peer > 0 => OpKind::Started,
-            _ => OpKind::Wait,
+            _ => match peer {
+                Self::STARTED => OpKind::Started,
+                Self::UNTIL => OpKind::WaitUntil { time: amount },
+                _ => OpKind::Wait,
+            },
         }
     }
 
@@ -247,6 +258,7 @@ impl OpKind {
             OpKind::Receive { from, tag, .. } => format!("receive from {}, {}", name("rank", from), name("tag", tag)),
             OpKind::Compute { time } => format!("compute {time}"),
             OpKind::Wait => "wait".into(),
+            OpKind::WaitUntil { time } => format!("wait until {time}"),
             OpKind::Task { time, cpu } => format!("task of {time} on CPU {cpu}"),
             OpKind::Started => "started".into(),
         }

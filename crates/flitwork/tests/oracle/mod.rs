@@ -247,6 +247,7 @@ impl<'a> Network<'a> {
                 let rendezvous = Rendezvous { limit: host.eager_limit_flits, control: host.control_flits };
                 let copies = host.copy_flits_per_cycle.is_some();
                 let late = machine.router.compat.late_receives;
+                let away = (away, beside.start);
                 Some(Programs::new(schedule, placement, (late, copies), away, rendezvous, decide.clone()))
             }
         };

@@ -122,6 +122,8 @@ pub struct Programs<'s> {
     away: Away,
     rendezvous: Rendezvous,
     decide: Option<Decide>,
+    /// The cycle from which on times count.
+    start: u64,
 }
 
 impl<'s> Programs<'s> {
@@ -129,7 +131,7 @@ impl<'s> Programs<'s> {
         schedule: &Schedule,
         placement: &'s Placement,
         (late_receives, copies): (bool, bool),
-        away: Away,
+        (away, start): (Away, u64),
         rendezvous: Rendezvous,
         decide: Option<Decide>,
     ) -> Self {
@@ -150,7 +152,7 @@ impl<'s> Programs<'s> {
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
         let receive_cycles = u64::from(late_receives);
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles, copies, away, rendezvous, decide }
+        Programs { placement, ranks, taken: Vec::new(), receive_cycles, copies, away, rendezvous, decide, start }
     }
 
     /// The terminal of a rank.
@@ -386,7 +388,10 @@ impl<'s> Programs<'s> {
                 OpKind::Compute { time } => {
                     self.ranks[rank as usize].computing = Some((op, self.away.work(rank, now, time)));
                 }
-                OpKind::Wait => self.ranks[rank as usize].ops[op as usize].complete_from = Some(now),
+                OpKind::WaitUntil { time } if !self.may_start((rank, op), now) || now < self.start + time => break,
+                OpKind::Wait | OpKind::WaitUntil { .. } => {
+                    self.ranks[rank as usize].ops[op as usize].complete_from = Some(now);
+                }
             }
             self.ranks[rank as usize].next += 1;
         }

@@ -54,7 +54,11 @@ fn waits(s: &Schedule, rank: u32) -> Vec<(u32, Vec<u32>)> {
                 assert!(awaited.iter().all(|dep| matches!(dep.kind, OpKind::Receive { .. })));
                 waits.push((sends, awaited.iter().map(|dep| dep.step).collect()));
             }
-            OpKind::Receive { .. } | OpKind::Compute { .. } | OpKind::Task { .. } | OpKind::Started => {}
+            OpKind::Receive { .. }
+            | OpKind::Compute { .. }
+            | OpKind::WaitUntil { .. }
+            | OpKind::Task { .. }
+            | OpKind::Started => {}
         }
     }
     waits

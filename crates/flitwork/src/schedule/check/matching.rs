@@ -46,7 +46,11 @@ pub fn match_messages(s: &Schedule) -> Result<Option<Vec<Match>>, Error> {
                 OpKind::Receive { from: ANY, .. } | OpKind::Receive { tag: ANY, .. } => return Ok(None),
                 OpKind::Send { to, size, tag } => sends.push(End { from: rank, to, tag, op: i as OpId, size }),
                 OpKind::Receive { from, size, tag } => receives.push(End { from, to: rank, tag, op: i as OpId, size }),
-                OpKind::Compute { .. } | OpKind::Wait | OpKind::Task { .. } | OpKind::Started => {}
+                OpKind::Compute { .. }
+                | OpKind::Wait
+                | OpKind::WaitUntil { .. }
+                | OpKind::Task { .. }
+                | OpKind::Started => {}
             }
         }
     }

@@ -30,7 +30,11 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 OpKind::Send { to, tag: ANY, .. } => return at(format!("has no tag; rank {to} could not name it")),
                 OpKind::Send { to, size, .. } => (to, size),
                 OpKind::Receive { from, size, .. } => (if from == ANY { 0 } else { from }, size),
-                OpKind::Compute { .. } | OpKind::Wait | OpKind::Task { .. } | OpKind::Started => (0, 1),
+                OpKind::Compute { .. }
+                | OpKind::Wait
+                | OpKind::WaitUntil { .. }
+                | OpKind::Task { .. }
+                | OpKind::Started => (0, 1),
             };
             if peer >= s.ranks() {
                 return at(format!("names rank {peer} of {}", s.ranks()));
@@ -50,7 +54,7 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 return at("sends more than 1 flit, or byte, by the barrier tree, which carries news alone".into());
             }
             on_bus |= is_send && op.via == Via::Bus;
-            on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::Compute { .. });
+            on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::WaitUntil { .. } | OpKind::Compute { .. });
             if size == 0 && s.sizes() == SizeUnit::Flits {
                 return at("has a message of 0 flits".into());
             }

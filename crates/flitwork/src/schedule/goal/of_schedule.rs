@@ -54,6 +54,11 @@ impl Goal {
                     OpKind::Compute { time: t } => goal_op(GoalKind::Calc, time(t)?),
                     OpKind::Task { time: t, cpu } => GoalOp { cpu, ..goal_op(GoalKind::Calc, time(t)?) },
                     OpKind::Wait => goal_op(GoalKind::Calc, 0),
+                    OpKind::WaitUntil { time } => {
+                        let fault =
+                            format!("rank {rank} waits until {time}: GOAL has no operation that waits for a time");
+                        return Err(Error::Schedule { name: schedule.name().into(), fault });
+                    }
                     OpKind::Started => {
                         maker.started();
                         continue;

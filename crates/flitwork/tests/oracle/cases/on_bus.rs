@@ -49,7 +49,7 @@ pub fn on_bus(schedule: &Schedule, chosen: &[u8], tree: bool) -> Schedule {
                 _ => Via::Network,
             };
             may_join |= via.is_bus();
-            may_join &= !matches!(op.kind, OpKind::Wait | OpKind::Compute { .. });
+            may_join &= !matches!(op.kind, OpKind::Wait | OpKind::WaitUntil { .. } | OpKind::Compute { .. });
             let kind = match op.kind {
                 OpKind::Send { to, tag, .. } if via.is_tree() => OpKind::Send { to, size: 1, tag },
                 kind => kind,

@@ -16,6 +16,8 @@ enum Step {
     Compute { rank: u32, time: u64, after: u8 },
     /// A wait of a rank.
     Wait { rank: u32, after: u8 },
+    /// Waiting of a rank for a time.
+    Until { rank: u32, time: u64, after: u8 },
     /// A message whose receive, with a tag of its own, waits for operations too.
     Late { from: u32, to: u32, size: u64, after: (u8, u8) },
     /// A task of a rank.
@@ -36,6 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(from, to, size, tag, after)| Step::Message { from, to, size, tag, after }),
         1 => (rank(), 0..30u64, after()).prop_map(|(rank, time, after)| Step::Compute { rank, time, after }),
         1 => (rank(), after()).prop_map(|(rank, after)| Step::Wait { rank, after }),
+        1 => (rank(), 0..300u64, after()).prop_map(|(rank, time, after)| Step::Until { rank, time, after }),
     ]
 }
 
@@ -60,7 +63,9 @@ fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
     let mut add = |rank: u32, kind: OpKind, after: u8| {
         let program = &mut programs[rank as usize];
         let last = program.len() as u32;
-        let starts = |kind: OpKind| !matches!(kind, OpKind::Compute { .. } | OpKind::Wait | OpKind::Started);
+        let starts = |kind: OpKind| {
+            matches!(kind, OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. })
+        };
         if kind == OpKind::Started && !program.last().is_some_and(|&(kind, _)| starts(kind)) {
             return;
         }
@@ -79,6 +84,7 @@ fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
             }
             Step::Compute { rank, time, after } => add(rank % ranks, OpKind::Compute { time }, after),
             Step::Wait { rank, after } => add(rank % ranks, OpKind::Wait, after),
+            Step::Until { rank, time, after } => add(rank % ranks, OpKind::WaitUntil { time }, after),
             Step::Late { from, to, size, after } => {
                 let from = from % ranks;
                 let to = (from + 1 + to % (ranks - 1)) % ranks;
