@@ -40,7 +40,9 @@ _HOMES = {
     "workloads.schedule": "Schedule",
     "running.simulation": "Simulation simulate",
     "questions.steady": "steady",
+    "questions.synthesise": "Synthesis synthesise",
     "view": "view",
+    "workloads.timetable": "Timetable",
     "workloads.workload": "Workload all_to_all burst_workload collective on_off programs trace traffic uniform",
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

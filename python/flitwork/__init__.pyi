@@ -28,6 +28,7 @@ from flitwork.questions.curve import Curve, curve
 from flitwork.questions.head_of_line import HolModel, hol_model
 from flitwork.questions.pick import Pick, pick
 from flitwork.questions.steady import steady
+from flitwork.questions.synthesise import Synthesis, synthesise
 from flitwork.results.result import Result
 from flitwork.running.goal import Goal, GoalResult, LogGOPS, loggops, read_goal, run_goal
 from flitwork.running.simulation import Simulation, simulate
@@ -37,6 +38,7 @@ from flitwork.view import view
 from flitwork.workloads.detour_file import detours
 from flitwork.workloads.operations import Compute, Receive, Send, Wait
 from flitwork.workloads.schedule import Schedule
+from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import (
     Workload,
     all_to_all,
@@ -80,6 +82,8 @@ __all__ = [
     "SimulationError",
     "StorageError",
     "SweepError",
+    "Synthesis",
+    "Timetable",
     "Wait",
     "Watcher",
     "Workload",
@@ -121,6 +125,7 @@ __all__ = [
     "steady",
     "studies",
     "sweep",
+    "synthesise",
     "trace",
     "traffic",
     "tune",

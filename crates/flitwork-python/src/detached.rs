@@ -50,3 +50,29 @@ pub fn with_signals<T: Send + 'static>(
 pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     with_signals(py, work, |_| Ok(()), || ())
 }
+
+/// [`with_signals`] for work that returns what it has when it is told to `stop`: where Python raises, that comes beside the result.
+pub fn until_stopped<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+    mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    stop: impl Fn() + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    py.detach(move || {
+        let worker = thread::Builder::new().stack_size(STACK).spawn(work)?;
+        let mut raised = None;
+        while !worker.is_finished() {
+            thread::sleep(LOOK / 10);
+            if raised.is_none() {
+                raised = Python::attach(|py| py.check_signals().and_then(|()| look(py))).err();
+                if raised.is_some() {
+                    stop();
+                }
+            }
+        }
+        match worker.join() {
+            Ok(value) => Ok((value, raised)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}

@@ -12,6 +12,7 @@ mod plan;
 mod simulation;
 mod supplied;
 mod tables;
+mod timetable;
 mod topology;
 
 use pyo3::prelude::*;
@@ -33,6 +34,8 @@ mod _core {
     use crate::simulation::Simulation;
     #[pymodule_export]
     use crate::tables::{check_table, components, operation_kinds, schema, stall_reasons, student_t, usable_memory};
+    #[pymodule_export]
+    use crate::timetable::{synthesis_target, synthesise, timetable, timetable_json, timetable_length};
     #[pymodule_export]
     use crate::topology::{channels, default_routing, drawing, terminals, uniform_capacity};
 

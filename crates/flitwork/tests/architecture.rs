@@ -19,7 +19,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("units", &["error"]),
     ("schedule", &["error", "mix", "units"]),
     // A table of numbers may be a schedule.
-    ("traffic", &["component", "error", "mix", "schedule", "topology"]),
+    ("timetable", &["error", "schedule", "topology"]),
+    ("traffic", &["component", "error", "mix", "schedule", "timetable", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
     ("timetable", &["error", "schedule", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
@@ -59,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "routing",
             "schedule",
             "spec",
+            "timetable",
             "topology",
             "traffic",
             "transit",
@@ -69,7 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "terminal",
         &[
-            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "timers", "topology",
+            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "timers", "timetable", "topology",
             "traffic", "transit",
         ],
     ),

@@ -29,6 +29,7 @@ COMMANDS = {
     "check": "single_run.check",
     "pace": "pace.pace",
     "pick": "pick.pick",
+    "synthesise": "synthesise.synthesise",
     "draw": "single_run.draw",
     "curve": "curve.curve",
     "burst": "burst.burst",

@@ -17,6 +17,7 @@ from flitwork.values.schema import number_fields
 from flitwork.workloads.detour_file import detour_table, read_detours
 from flitwork.workloads.schedule_file import read_schedule, schedule_table
 from flitwork.workloads.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
+from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.trace_file import read_trace, trace_table
 
 _SHAPES = {"destinations": "one destination for each terminal", "matrix": "a row for each source"}
@@ -82,6 +83,8 @@ def table_of(kind: str, value: Any, path: str) -> Any:
         return schedule_table(value, path)
     if numbers == "detours":
         return detour_table(value, path)
+    if numbers == "timetable":
+        return timetable_of(value, path)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -127,6 +130,8 @@ def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) 
     """The numbers in a file; ``version`` changes with its contents."""
     name, numbers = number_fields()[kind]
     field = f"{path}.{name}"
+    if numbers == "timetable":
+        return Read(read_timetable(file, path), lambda _: file.name)
     readers = {"packets": read_trace, "schedule": read_schedule, "detours": read_detours}
     if numbers in readers:
         read = readers[numbers]

@@ -1,7 +1,7 @@
 //! What the channels need at least, whatever is left to chance.
 
 use super::loads::LoadAccumulator;
-use crate::routing::{Routing, Tie};
+use crate::routing::Routing;
 use crate::topology::{End, Fabric};
 
 /// The loads of messages that no random choice avoids.
@@ -31,9 +31,9 @@ impl<'a> LeastLoads<'a> {
         LeastLoads { loads: LoadAccumulator::new(fabric, routing), any_way: None }
     }
 
-    /// Whether a routing draws ties.
+    /// Whether packets say which way they go at a tie, so that a schedule does not.
     pub fn draws(routing: &Routing) -> bool {
-        routing.fixed_order().is_some_and(|order| order.tie == Tie::Random)
+        routing.fixed_order().is_some_and(|order| order.tie.is_carried())
     }
 
     /// Adds a message from `from` to `to`.

@@ -153,7 +153,7 @@ pub(super) fn channels_of_ring(grid: &Grid, tie: Tie, d: usize) -> Vec<Vec<(u32,
 fn tied_to_plus(grid: &Grid, tie: Tie, d: usize, from: u32) -> f64 {
     match tie {
         Tie::Plus => 1.0,
-        Tie::Random | Tie::Split => 0.5,
+        Tie::Random | Tie::ByMessage | Tie::Split => 0.5,
         Tie::Parity => {
             // How often the sum of the other relative coordinates is even: each is uniform over 0..a, so the mean of
             // (-1)^sum is 0 if one a is even, else the product of all 1 / a.

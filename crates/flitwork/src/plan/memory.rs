@@ -252,6 +252,12 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
             packets: schedule.rows,
             shortest_flits: 1,
         },
+        // Each rank has its starts and its arrivals in a list.
+        WorkloadSpec::Timetable { timetable, .. } => {
+            let rows = timetable.rows.saturating_mul(terminals);
+            let table_bytes = timetable.memory_bytes().saturating_add(rows.saturating_mul(32));
+            Footprint { table_bytes, packets: rows, shortest_flits: 1 }
+        }
         // What ranks will send is not known.
         WorkloadSpec::Programs { .. } => Footprint { table_bytes: 0, packets: 0, shortest_flits: 1 },
         WorkloadSpec::Uniform { packet_flits, offered_load, .. } => open(None, packet_flits, *offered_load),

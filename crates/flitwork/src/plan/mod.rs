@@ -33,7 +33,7 @@ pub use bus::BusParams;
 pub use export::ChannelTable;
 pub use memory::{Usable, usable};
 use workload::Resolved;
-pub use workload::Workload;
+pub use workload::{Workload, synthesis_target};
 
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
@@ -175,6 +175,7 @@ impl Plan {
         bus::check(&spec, &workload)?;
         workload::check_rendezvous(&spec.host, &workload)?;
         workload::check_service(&spec, &workload)?;
+        workload::check_timetable(&spec.network, &spec.workload, &params)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;
         run::check(&mut spec.run, &workload, start_cycle, params.longest_delay_cycles)?;
         let least_cycles = run::least_cycles(&spec.run, &workload, start_cycle);

@@ -14,6 +14,7 @@ pub(super) fn with_headers(spec: &SimulationSpec, units: Units) -> Result<Units>
         WorkloadSpec::AllToAll { packet_flits, .. }
         | WorkloadSpec::Collective { packet_flits, .. }
         | WorkloadSpec::Schedule { packet_flits, .. }
+        | WorkloadSpec::Timetable { packet_flits, .. }
         | WorkloadSpec::Programs { packet_flits, .. } => packet_flits,
         _ => return Ok(units),
     };

@@ -1,6 +1,7 @@
 //! What is sent, resolved: the workload, and its background.
 
 mod collective;
+mod timetable;
 
 use super::hosts::receive_copy_rate;
 use super::units::{MESSAGE_FLITS, message_flits};
@@ -35,6 +36,8 @@ const MAX_STATE: f64 = 1e9;
 const MOST_EMPTY_PERIODS: f64 = 1e4;
 
 pub(super) use collective::{chosen, collective_flits};
+pub use timetable::synthesis_target;
+pub(super) use timetable::check as check_timetable;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
@@ -261,6 +264,7 @@ impl Context<'_> {
                 no_file(self.at, file, "schedule")?;
                 self.given_schedule(schedule, packet_flits)
             }
+            WorkloadSpec::Timetable { .. } => self.timetable(spec),
             WorkloadSpec::Programs { packet_flits, .. } => {
                 self.check_packet(&self.path("packet_flits"), *packet_flits)?;
                 let schedule = Schedule::driven("programs", self.ranks()?);
@@ -294,6 +298,7 @@ impl Context<'_> {
             WorkloadSpec::AllToAll { .. } => refused("all_to_all"),
             WorkloadSpec::Collective { .. } => refused("collective"),
             WorkloadSpec::Schedule { .. } => refused("schedule"),
+            WorkloadSpec::Timetable { .. } => refused("timetable"),
             WorkloadSpec::Programs { .. } => refused("programs"),
             WorkloadSpec::Burst { .. } => refused("burst"),
             WorkloadSpec::Trace { .. } => refused("trace"),

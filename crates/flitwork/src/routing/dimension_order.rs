@@ -83,6 +83,26 @@ pub enum Tie {
     Random,
     /// The message is cut into two packets, one in each direction.
     Split,
+    /// The direction that the message names: those of a timetable do.
+    ByMessage,
+}
+
+impl Tie {
+    /// Whether a packet carries the direction that it takes, as a bit for each dimension; else its source and destination say it.
+    pub fn is_carried(self) -> bool {
+        matches!(self, Tie::Random | Tie::ByMessage)
+    }
+
+    /// What it is called in a specification.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tie::Plus => "plus",
+            Tie::Parity => "parity",
+            Tie::Random => "random",
+            Tie::Split => "split",
+            Tie::ByMessage => "by_message",
+        }
+    }
 }
 
 /// What a packet carries: one bit a dimension in each field.
@@ -111,7 +131,7 @@ impl DimensionOrder {
     }
 
     /// The header of a packet from router `src` to `dst`. `tie_bits` is asked for bit `d` of a tie in dimension `d`: pass
-    /// random bits under [`Tie::Random`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
+    /// random bits under [`Tie::Random`], those of the message under [`Tie::ByMessage`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
     pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> Header {
         self.header_and_hops(grid, src, dst, tie_bits).0
     }
@@ -142,7 +162,7 @@ impl DimensionOrder {
     pub(super) fn at_a_tie(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize, tie_bits: u8) -> (bool, bool) {
         let minus = match self.tie {
             Tie::Plus => false,
-            Tie::Random | Tie::Split => tie_bits >> d & 1 == 1,
+            Tie::Random | Tie::ByMessage | Tie::Split => tie_bits >> d & 1 == 1,
             Tie::Parity => self.parity(grid, src, dst, d),
         };
         let wraps = minus == (dst[d] > src[d]);

@@ -279,14 +279,14 @@ pub(super) fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
     Ok(())
 }
 
-/// Refuses the rule for ties that cuts packets in two.
+/// Refuses the rules for ties that cut packets in two, or go by the message.
 pub(super) fn check_tie(tie: Tie) -> Result<()> {
-    if tie != Tie::Split {
-        return Ok(());
-    }
-    let hint = "use dimension_order with classes = \"entered\" or \"at_dateline\": only these cut packets in two";
-    let expected = "plus, parity or random";
-    Err(Error::config("network.routing.tie", "split", expected, hint))
+    let hint = match tie {
+        Tie::Split => "use dimension_order with classes = \"entered\" or \"at_dateline\": only these cut packets in two",
+        Tie::ByMessage => "use dimension_order with classes = \"entered\" or \"at_dateline\": only with these messages name it",
+        Tie::Plus | Tie::Parity | Tie::Random => return Ok(()),
+    };
+    Err(Error::config("network.routing.tie", tie.name(), "plus, parity or random", hint))
 }
 
 /// The default of `tie`.

@@ -112,6 +112,29 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: u32,
     },
+    /// A schedule: an all-to-all in which every block of a message has a time, so that no port and no channel is used twice in a cycle
+    /// (`fw.synthesise` in Python, `flitwork synthesise`). On a torus with one rank a router.
+    Timetable {
+        /// When each node sends to which relative vector; in a plan it is a digest. Default: that of `file`.
+        #[serde(default)]
+        #[schemars(extend("x-numbers" = "timetable"))]
+        timetable: Attached,
+        /// A file that holds it, in JSON.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        file: String,
+        /// Length of each message \[flits], at least 1, sent as blocks of the timetable, one a period; or say `message_bytes`. Default: 100.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32", range(min = 1))]
+        message_flits: Option<u32>,
+        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
+        /// it fits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
+        message_bytes: Option<u64>,
+        /// Longest packet \[flits], at most a block. Default (0): a block.
+        #[serde(default)]
+        packet_flits: u32,
+    },
     /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it asks.
     Programs {
         /// Longest packet \[flits], at least 1; a longer message is sent as several. Default: 100.
@@ -199,6 +222,12 @@ pub(crate) const WORKLOADS: &[Component] = &[
         "",
     ),
     Component::new("schedule", "the operations of each rank, given one by one", "schedule, file, packet_flits", ""),
+    Component::new(
+        "timetable",
+        "an all-to-all in which every block has a time",
+        "timetable, file, message_flits, message_bytes, packet_flits",
+        "",
+    ),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits, software_times", ""),
     Component::new(
         "uniform",
@@ -223,6 +252,7 @@ impl WorkloadSpec {
             WorkloadSpec::Traffic { pattern, .. } | WorkloadSpec::Burst { pattern, .. } => pattern.attached_mut(),
             WorkloadSpec::Trace { packets, .. } => Some(packets),
             WorkloadSpec::Schedule { schedule, .. } => Some(schedule),
+            WorkloadSpec::Timetable { timetable, .. } => Some(timetable),
             WorkloadSpec::Collective { sizes, .. } => Some(sizes),
             WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
         }

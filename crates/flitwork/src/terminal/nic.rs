@@ -388,7 +388,8 @@ fn queues(plan: &Plan) -> SourceQueues {
     let terminals = plan.params.terminals as u32;
     let queues = match &plan.workload {
         Workload::Schedule { packet_flits, .. } => {
-            SourceQueues::of_messages(*packet_flits, terminals, plan.spec.run.seed)
+            let directions = plan.timetable().filter(|timetable| timetable.has_ties()).map(|t| t.directions());
+            SourceQueues::of_messages(*packet_flits, terminals, plan.spec.run.seed, directions)
         }
         Workload::OpenLoop(traffic) | Workload::Finite(traffic) => SourceQueues::of_traffic(traffic, terminals),
     };

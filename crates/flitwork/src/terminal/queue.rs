@@ -2,6 +2,7 @@
 
 use super::job::Job;
 use crate::host::Hosts;
+use crate::timetable::Directions;
 use crate::traffic::{Created, Source, Traffic, terminal_rng};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -104,6 +105,8 @@ enum Work {
     Messages {
         packet_flits: u32,
         bits: Vec<Pcg64Mcg>,
+        /// In the place of these bits, where messages name the direction of a tie.
+        directions: Option<Directions>,
     },
 }
 
@@ -127,9 +130,9 @@ impl SourceQueues {
     }
 
     /// Queues fed by the ranks of each terminal.
-    pub fn of_messages(packet_flits: u32, terminals: u32, seed: u64) -> Self {
+    pub fn of_messages(packet_flits: u32, terminals: u32, seed: u64, directions: Option<Directions>) -> Self {
         let bits = (0..u64::from(terminals)).map(|t| terminal_rng(seed, t)).collect();
-        let work = Work::Messages { packet_flits, bits };
+        let work = Work::Messages { packet_flits, bits, directions };
         SourceQueues { work, background: None, background_next: Vec::new() }
     }
 
@@ -200,7 +203,9 @@ impl SourceQueues {
             Work::Traffic(feed) => {
                 (feed.sources[terminal].next_creation() <= now).then(|| feed.draw_job(terminal, sequence))
             }
-            Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
+            Work::Messages { packet_flits, bits, directions } => {
+                take_message(hosts?, *packet_flits, (&mut bits[terminal], directions), terminal)
+            }
         }
     }
 
@@ -227,7 +232,9 @@ impl SourceQueues {
         }
         match &mut self.work {
             Work::Traffic(feed) => Some(feed.draw_job(terminal, sequence)),
-            Work::Messages { packet_flits, bits } => take_message(hosts?, *packet_flits, &mut bits[terminal], terminal),
+            Work::Messages { packet_flits, bits, directions } => {
+                take_message(hosts?, *packet_flits, (&mut bits[terminal], directions), terminal)
+            }
         }
     }
 
@@ -275,8 +282,14 @@ impl SourceQueues {
     }
 }
 
-fn take_message(hosts: &mut Hosts, packet_flits: u32, bits: &mut Pcg64Mcg, terminal: usize) -> Option<Job> {
+fn take_message(
+    hosts: &mut Hosts,
+    packet_flits: u32,
+    (bits, directions): (&mut Pcg64Mcg, &Option<Directions>),
+    terminal: usize,
+) -> Option<Job> {
     let message = hosts.take(terminal as u32)?;
+    let drawn = bits.next_u32() as u8;
     Some(Job {
         dst: message.to,
         message: message.id,
@@ -287,7 +300,7 @@ fn take_message(hosts: &mut Hosts, packet_flits: u32, bits: &mut Pcg64Mcg, termi
         packet_flits,
         second_half: 0,
         created: None,
-        tie_bits: bits.next_u32() as u8,
+        tie_bits: directions.as_ref().map_or(drawn, |directions| directions.between(terminal as u32, message.to)),
         background: false,
         flits: message.flits,
         read_from: message.read_from,

@@ -16,10 +16,12 @@
 //! [`Timetable::check`] proves that no port and no channel is used twice in a cycle, from the timetable alone.
 
 mod check;
+mod directions;
 mod program;
 mod stored;
 
 pub use check::{Fault, Resource};
+pub use directions::Directions;
 
 use crate::topology::{Grid, MAX_DIMS};
 
@@ -74,6 +76,11 @@ impl Timetable {
     /// Nodes.
     pub fn nodes(&self) -> u64 {
         self.sizes.iter().map(|&k| u64::from(k)).product()
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        (self.entries.len() * size_of::<Entry>() + self.shifts.len() * self.sizes.len() * 8) as u64
     }
 
     /// How many of the blocks a message of so many flits is cut into.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 impl Timetable {
     /// The schedule in which each rank sends a message of so many flits to every other one, block by block; rank and node have the same
-    /// number. A block is a message with the number of its period as tag, which is its step, too. In each period a rank posts its receives
-    /// first. Times count from the start of the schedule.
+    /// number. A block is a message with the number of its period as tag, which is its step, too. A receive is posted in front of the first
+    /// send that starts when its block has arrived, or later. Times count from the start of the schedule.
     ///
     /// The timetable has been checked ([`Timetable::check`]). Operations are made as they are needed.
     pub fn schedule(self: &Arc<Self>, message_flits: u64) -> Schedule {
@@ -51,6 +51,9 @@ impl Maker for Program {
             })
             .collect();
         receives.sort_unstable();
+        // How many receives are posted before each send is waited for.
+        let due: Arc<[usize]> =
+            sends.iter().map(|&(start, _)| receives.partition_point(|&(arrives, _)| arrives <= start)).collect();
         let (blocks, block) = (timetable.blocks(self.message_flits), u64::from(timetable.block_flits));
         let (message_flits, period) = (self.message_flits, timetable.period_cycles);
         let (sends, receives): (Arc<[_]>, Arc<[_]>) = (sends.into(), receives.into());
@@ -58,14 +61,18 @@ impl Maker for Program {
             let (tag, step) = (n as u32, n as u32);
             let size = block.min(message_flits - n * block);
             let own = move |kind| Operation { kind, via: Via::Network, step, after: After::NOTHING };
-            let (sends, receives) = (sends.clone(), receives.clone());
-            let posted = (0..receives.len()).map(move |i| own(OpKind::Receive { from: receives[i].1, size, tag }));
-            let timed = (0..sends.len()).flat_map(move |i| {
-                let (start, to) = sends[i];
-                let time = n * period + start;
-                [own(OpKind::WaitUntil { time }), own(OpKind::Send { to, size, tag })]
-            });
-            posted.chain(timed)
+            let (sends, receives, due) = (sends.clone(), receives.clone(), due.clone());
+            let post = move |i: usize| own(OpKind::Receive { from: receives[i].1, size, tag });
+            let all = sends.len();
+            (0..=all).flat_map(move |i| {
+                let posted = if i == 0 { 0 } else { due[i - 1] };
+                let until = if i == all { all } else { due[i] };
+                let send = sends.get(i).map(|&(start, to)| {
+                    let time = n * period + start;
+                    [own(OpKind::WaitUntil { time }), own(OpKind::Send { to, size, tag })]
+                });
+                (posted..until).map(post.clone()).chain(send.into_iter().flatten())
+            })
         }))
     }
 

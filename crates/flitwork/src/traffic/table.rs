@@ -3,6 +3,7 @@
 use super::{Matrix, Trace};
 use crate::error::{Error, Result};
 use crate::schedule::{Detours, Schedule};
+use crate::timetable::Timetable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,6 +20,8 @@ pub enum Table {
     Schedule(Schedule),
     /// Detours of ranks.
     Detours(Arc<Detours>),
+    /// A timetable.
+    Timetable(Arc<Timetable>),
 }
 
 impl Table {
@@ -41,6 +44,10 @@ impl Table {
                 sink(b"detours");
                 sink(&detours.to_bytes());
             }
+            Table::Timetable(timetable) => {
+                sink(b"timetable");
+                sink(timetable.to_json().as_bytes());
+            }
         }
     }
 
@@ -59,6 +66,10 @@ impl Table {
         if let Some(schedule) = bytes.strip_prefix(b"schedule") {
             return Schedule::from_bytes(schedule).map(Table::Schedule);
         }
+        if let Some(timetable) = bytes.strip_prefix(b"timetable") {
+            let text = std::str::from_utf8(timetable).ok()?;
+            return Timetable::from_json(text, "timetable").ok().map(Arc::new).map(Table::Timetable);
+        }
         if let Some(detours) = bytes.strip_prefix(b"detours") {
             return Detours::from_bytes(detours).map(Arc::new).map(Table::Detours);
         }
@@ -72,6 +83,7 @@ impl Table {
             Table::Trace(trace) => trace.packets() as u64,
             Table::Schedule(schedule) => schedule.stored_rows().0,
             Table::Detours(detours) => detours.rows(),
+            Table::Timetable(timetable) => timetable.entries.len() as u64,
         }
     }
 
@@ -82,6 +94,7 @@ impl Table {
             Table::Trace(trace) => trace.memory_bytes(),
             Table::Schedule(schedule) => schedule.memory_bytes(),
             Table::Detours(detours) => detours.memory_bytes(),
+            Table::Timetable(timetable) => timetable.memory_bytes(),
         }
     }
 }
@@ -168,6 +181,14 @@ impl Attached {
         match &self.table {
             Some(Table::Detours(detours)) => Ok(detours),
             _ => Err(self.missing(path, "detours: rows of rank, start_cycles, duration_cycles")),
+        }
+    }
+
+    /// The timetable; `path` is the field's.
+    pub(crate) fn timetable(&self, path: &str) -> Result<&Arc<Timetable>> {
+        match &self.table {
+            Some(Table::Timetable(timetable)) => Ok(timetable),
+            _ => Err(self.missing(path, "a timetable: when each node sends to which relative vector")),
         }
     }
 

@@ -77,7 +77,7 @@ fn check_accepted(plan: &Plan, result: &SimulationResult, limit: f64) -> Result<
 fn known_flows(plan: &Plan) -> bool {
     let Workload::OpenLoop(traffic) = &plan.workload else { return false };
     let fixed = matches!(&traffic.packets, Packets::Drawn(Drawn { destinations: Destinations::Fixed(_), .. }));
-    fixed && !plan.routing.fixed_order().is_some_and(|order| matches!(order.tie, Tie::Random | Tie::Split))
+    fixed && !plan.routing.fixed_order().is_some_and(|order| order.tie != Tie::Plus && order.tie != Tie::Parity)
 }
 
 /// What packets have sent where, and by which side of a tie: of each source as shares. `None` where a packet went by different sides of two ties.

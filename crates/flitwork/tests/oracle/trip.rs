@@ -126,7 +126,7 @@ impl Machine {
                 (Some(plus), Some(minus)) if plus == minus => match self.routing.tie {
                     Tie::Plus => false,
                     Tie::Parity => (f[d] + others) % 2 == 1,
-                    Tie::Random => tie_bits >> d & 1 == 1,
+                    Tie::Random | Tie::ByMessage => tie_bits >> d & 1 == 1,
                     Tie::Split => panic!("nothing is split"),
                 },
                 (Some(plus), Some(minus)) => minus < plus,

@@ -1,0 +1,132 @@
+"""``flitwork synthesise``: an all-to-all in which every block of a message has a time, at or near the bound."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flitwork.base.errors import ConfigError
+from flitwork.base.output_files import writable_file
+from flitwork.cli.network_file import network_file
+from flitwork.cli.options import AsJson, Overwrite, PacketFlits
+from flitwork.cli.output import escape, guarded, print_json, print_table, say
+from flitwork.cli.simulation import machine_parts
+from flitwork.cli.what_is_simulated import NetworkOptions, with_options
+from flitwork.networks.network import Network
+from flitwork.questions.synthesise import DEFAULT_STEPS, Synthesis
+from flitwork.questions.synthesise import synthesise as search
+
+_LINE_SECONDS = 2.0
+
+
+@guarded
+@with_options
+def synthesise(
+    machine: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[NETWORK.toml]",
+            help="A file with a table `network`; or the options of the network.",
+            show_default=False,
+        ),
+    ] = None,
+    message_bytes: Annotated[str | None, typer.Option(metavar="BYTES", help="Length of a message.")] = None,
+    message_flits: Annotated[int | None, typer.Option(help="The same in flits [default: 100].")] = None,
+    packet_flits: PacketFlits = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 1,
+    budget_steps: Annotated[int, typer.Option(min=1, help="Steps of the search at most.")] = DEFAULT_STEPS,
+    budget_seconds: Annotated[
+        float | None, typer.Option(help="Time of the search at most; what it finds then depends on the machine.")
+    ] = None,
+    told: NetworkOptions = NetworkOptions(),  # noqa: B008
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Store the timetable.")
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search for an all-to-all in which no flit waits: how near it is to the bound, and what keeps it from it.
+
+    For tori under dimension order. The timetable is proved free of collisions from itself alone, and simulated. Ctrl-C
+    gives the best that was found so far.
+
+    Examples:
+
+      flitwork synthesise --size 9x9 --packet-flits 1
+
+      flitwork synthesise --size 8x8 --message-flits 100 --packet-flits 20 -o schedule.json
+    """
+    if output:
+        if output.suffix.lower() != ".json":
+            raise ConfigError("--output", output, "a file .json", "the ending of its name says what it is")
+        writable_file(output, "--output", overwrite)
+    lengths = {
+        name: value
+        for name, value in {
+            "message_bytes": int(message_bytes) if message_bytes and message_bytes.isdecimal() else message_bytes,
+            "message_flits": message_flits,
+            "packet_flits": packet_flits,
+        }.items()
+        if value is not None
+    }
+    found = search(
+        _network(machine, told), **lengths, seed=seed, budget_steps=budget_steps, budget_seconds=budget_seconds,
+        progress=_progress(),
+    )  # fmt: skip
+    if output:
+        found.timetable.save(output)
+    _show(found, as_json, output)
+
+
+def _network(machine: Path | None, told: NetworkOptions) -> Network:
+    table = None if machine is not None else told.table
+    file = None if machine is None else network_file(machine, "NETWORK")
+    return machine_parts(table, file, told.settings, told.ports)[0]
+
+
+def _progress() -> Callable[[int, int, int], bool]:
+    """Says every few seconds on standard error what has been found so far."""
+    last = time.monotonic()
+
+    def line(block: int, steps: int, period: int) -> bool:
+        nonlocal last
+        if time.monotonic() - last >= _LINE_SECONDS:
+            last = time.monotonic()
+            best = f"a period of {period:,} cycles so far" if period else "nothing so far"
+            sys.stderr.write(f"blocks of {block:,} flits, {steps:,} steps: {best}\n")
+            sys.stderr.flush()
+        return True
+
+    return line
+
+
+def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
+    if as_json:
+        print_json({**found.to_dict(), "timetable": json.loads(found.timetable.json)})
+        return
+    size = "x".join(map(str, found.timetable.sizes))
+    rows = [
+        ("blocks [flits]", found.timetable.block_flits),
+        ("period [cycles]", found.timetable.period_cycles),
+        ("shortest period that ports and channels allow [cycles]", found.least_period_cycles),
+        ("completion [cycles]", found.completion_cycles),
+        ("bound [cycles]", found.bound_cycles),
+        ("ratio to bound", found.ratio_to_bound),
+    ]
+    print_table(("", "value"), rows, f"all-to-all on {size}, messages of {found.message_flits:,} flits")
+    say(escape(found.reason))
+    say("no port and no channel is used twice in a cycle (proved)")
+    if found.result is None:
+        say("not simulated, as that takes long: the completion is that of the timetable")
+    if found.interrupted:
+        say("interrupted: the best that was found so far")
+    if output:
+        say(f"stored in {escape(str(output))}")
+        if found.network.spec.get("routing", {}).get("tie") == "by_message":
+            say('simulate it with network.routing.tie = "by_message"')

@@ -1,0 +1,238 @@
+"""``fw.synthesise``: a schedule of an all-to-all with times, at or near the bound of its network.
+
+From above: the candidates are blocks of different lengths; for each a timetable is searched (in the simulator's
+crate), the shortest one for the message is kept, proved free of collisions when it is planned, and simulated.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flitwork import _core
+from flitwork.base.arguments import whole
+from flitwork.base.errors import ConfigError
+from flitwork.networks.network import Network
+from flitwork.planning.bound import Bound, bound
+from flitwork.planning.specification import plan_of, simulation
+from flitwork.results.result import Result
+from flitwork.running.simulation import simulate
+from flitwork.workloads.timetable import Timetable
+from flitwork.workloads.workload import Quantity, all_to_all
+
+#: Steps of a search where nothing is said: some seconds.
+DEFAULT_STEPS = 20_000_000
+#: Longer runs are not simulated unasked [flits over channels].
+_MOST_FLIT_HOPS = 2e9
+_MOST_SEED = 2**64 - 1
+
+#: Called with the block that is tried [flits], the steps done and the best period so far (0: none) [cycles].
+Progress = Callable[[int, int, int], object]
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A timetable for one network and one length of messages, and how far it is from the bound.
+
+    ``network`` is the one that was given, with a routing that takes the direction at half a ring from the message where
+    rings are even. ``bound_cycles`` is what no schedule of these messages can beat (:func:`flitwork.bound`);
+    ``planned_cycles`` what the timetable takes by itself, ``result`` the simulation, if there was one.
+    ``least_period_cycles`` is the shortest period that ports and channels allow for blocks of this length.
+    ``interrupted``: the search was stopped, and this is the best that it had found.
+    """
+
+    network: Network
+    timetable: Timetable
+    bound: Bound
+    planned_cycles: int
+    least_period_cycles: int
+    steps: int
+    seed: int
+    interrupted: bool
+    message_flits: int
+    result: Result | None = field(repr=False)
+
+    @property
+    def completion_cycles(self) -> int:
+        """The time of the simulation, or that of the timetable where none was made [cycles]."""
+        return self.planned_cycles if self.result is None else int(self.result.completion_cycles)
+
+    @property
+    def bound_cycles(self) -> float:
+        """What no schedule of these messages can beat [cycles]."""
+        return self.bound.tightest_cycles
+
+    @property
+    def ratio_to_bound(self) -> float:
+        """Completion time over the bound."""
+        return self.completion_cycles / self.bound_cycles if self.bound_cycles else math.nan
+
+    @property
+    def reason(self) -> str:
+        """What keeps it from the bound, in words."""
+        period, least = self.timetable.period_cycles, self.least_period_cycles
+        blocks = math.ceil(self.message_flits / self.timetable.block_flits)
+        rest = self.planned_cycles - blocks * period
+        said = [
+            f"{blocks:,} period{'s' * (blocks != 1)} of {period:,} cycles",
+            "the shortest that ports and channels allow" if period == least else f"{least:,} would be the shortest",
+            f"and {rest:,} cycles until the last block has arrived" if rest >= 0 else "the last period ends early",
+        ]
+        return ", ".join(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the timetable as plain data, for JSON."""
+        return {
+            "sizes": list(self.timetable.sizes),
+            "message_flits": self.message_flits,
+            "block_flits": self.timetable.block_flits,
+            "period_cycles": self.timetable.period_cycles,
+            "least_period_cycles": self.least_period_cycles,
+            "planned_cycles": self.planned_cycles,
+            "completion_cycles": self.completion_cycles,
+            "simulated": self.result is not None,
+            "bound_cycles": self.bound_cycles,
+            "ratio_to_bound": self.ratio_to_bound,
+            "reason": self.reason,
+            "seed": self.seed,
+            "steps": self.steps,
+            "interrupted": self.interrupted,
+        }
+
+
+def synthesise(
+    network: Network,
+    operation: str = "all_to_all",
+    *,
+    message_flits: int | None = None,
+    message_bytes: Quantity | None = None,
+    packet_flits: int | None = None,
+    packet_bytes: Quantity | None = None,
+    seed: int = 1,
+    budget_steps: int = DEFAULT_STEPS,
+    budget_seconds: float | None = None,
+    simulated: bool | None = None,
+    progress: Progress | None = None,
+) -> Synthesis:
+    """Searches for an all-to-all in which no flit ever waits: every block of every message has a time.
+
+    >>> found = fw.synthesise(fw.Torus(9, 9), message_flits=100, packet_flits=1)
+    >>> print(found.ratio_to_bound, found.reason)
+    >>> result = fw.simulate(found.network, found.timetable)
+
+    For tori with one terminal a router under dimension order. ``message_flits`` (100 if not said) or ``message_bytes``
+    is the length of a message; ``packet_flits``, or ``packet_bytes``, the longest packet (a whole block if not said).
+    The same ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
+    what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
+    ``simulated``: whether the timetable is simulated; if not said, where that takes no more than a minute or so.
+
+    Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for, and where nothing was found.
+    """
+    if operation != "all_to_all":
+        raise ConfigError("operation", repr(operation), '"all_to_all"', "fw.pick compares the algorithms of others")
+    seed = whole("seed", seed, 0, _MOST_SEED)
+    budget_steps = whole("budget_steps", budget_steps, 1, _MOST_SEED)
+    if budget_seconds is not None and not budget_seconds > 0:
+        raise ConfigError("budget_seconds", budget_seconds, "more than 0 seconds")
+    lengths = {
+        name: value
+        for name, value in {
+            "message_flits": message_flits, "message_bytes": message_bytes,
+            "packet_flits": packet_flits, "packet_bytes": packet_bytes,
+        }.items()
+        if value is not None
+    }  # fmt: skip
+    machine = _Machine.of(network, lengths)
+    deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
+    search = _Search(machine, seed, budget_steps, deadline, progress)
+    for block in machine.blocks():
+        search.try_block(block)
+        if search.over:
+            break
+    if search.best is None:
+        expected = "more steps or seconds: no timetable was found"
+        raise ConfigError("budget_steps", budget_steps, expected, "it was stopped early" if search.over else "")
+    return search.finished(lengths, simulated)
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """What a search needs to know of a network and its messages."""
+
+    network: Network
+    sizes: tuple[int, ...]
+    hop_cycles: int
+    message_flits: int
+    packet_flits: int
+
+    @classmethod
+    def of(cls, network: Network, lengths: Mapping[str, Any]) -> _Machine:
+        """From a plan of the same messages, which checks their lengths."""
+        plan = plan_of(simulation(network, all_to_all("a2a", **lengths)))
+        sizes, hop, flits, packet = _core.synthesis_target(plan)
+        return cls(network, tuple(sizes), hop, flits, packet)
+
+    def blocks(self) -> list[int]:
+        """Lengths of blocks that are worth a search, the most promising first [flits]."""
+        short = 1 if self.packet_flits == 1 else 0
+        return [block for block in dict.fromkeys((short, self.message_flits)) if block]
+
+
+@dataclass
+class _Search:
+    """The best timetable so far, and what is left of the budget."""
+
+    machine: _Machine
+    seed: int
+    budget_steps: int
+    deadline: float
+    progress: Progress | None
+    best: _core.Table | None = None
+    best_cycles: float = math.inf
+    least_period: int = 0
+    steps: int = 0
+    over: bool = False
+    interrupted: bool = False
+
+    def try_block(self, block: int) -> None:
+        """Searches for a timetable of blocks of that length, and keeps it if its messages arrive earlier."""
+        machine, done = self.machine, [0]
+
+        def told(steps: int, period: int) -> bool:
+            done[0] = steps
+            goes_on = self.progress is None or self.progress(block, self.steps + steps, period) is not False
+            if not goes_on or time.monotonic() > self.deadline:
+                self.over = True
+            return not self.over
+
+        found, least, interrupted = _core.synthesise(
+            list(machine.sizes), machine.hop_cycles, block, self.seed, self.budget_steps, told
+        )
+        self.steps += done[0]
+        self.interrupted |= interrupted
+        self.over |= interrupted
+        if found is not None:
+            cycles = _core.timetable_length(found, machine.message_flits)
+            if cycles < self.best_cycles:
+                self.best, self.best_cycles, self.least_period = found, cycles, least
+
+    def finished(self, lengths: Mapping[str, Any], simulated: bool | None) -> Synthesis:
+        """The best, planned, bounded and perhaps simulated."""
+        assert self.best is not None
+        timetable = Timetable(self.best, **lengths)
+        network = self.machine.network
+        if any(size % 2 == 0 for size in self.machine.sizes):
+            network = network.replace(tie="by_message")
+        limit = bound(network, timetable)
+        hops = sum(size / 4 for size in self.machine.sizes) * self.machine.message_flits
+        nodes = math.prod(self.machine.sizes)
+        wanted = hops * nodes * (nodes - 1) <= _MOST_FLIT_HOPS if simulated is None else simulated
+        result = simulate(network, timetable) if wanted else None
+        return Synthesis(
+            network, timetable, limit, int(self.best_cycles), self.least_period, self.steps, self.seed,
+            self.interrupted, self.machine.message_flits, result,
+        )  # fmt: skip

@@ -1,0 +1,110 @@
+"""``fw.Timetable``: an all-to-all in which every block of a message has a time; a workload like any other."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from flitwork import _core
+from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import pd
+from flitwork.base.output_files import write_atomically
+from flitwork.workloads.timetable_file import read_timetable
+from flitwork.workloads.workload import Quantity, Workload, make_workload, said
+
+_AXES = "xyzuvw"
+
+
+class Timetable(Workload):
+    """When each node of a torus sends what, relative to itself: all nodes alike.
+
+    Each message is cut into blocks of ``block_flits``; a period of ``period_cycles`` brings one block of each node to
+    every other node. ``message_flits`` (100 if not said), or ``message_bytes``, is the length of a message;
+    ``packet_flits``, or ``packet_bytes``, the longest packet (a block if not said). :func:`flitwork.synthesise` finds
+    timetables, :meth:`read` reads those that :meth:`save` has written.
+
+    Planning proves that no port and no channel is used twice in a cycle, and refuses a timetable that fails, or that
+    was made for another network.
+    """
+
+    def __init__(
+        self,
+        table: _core.Table,
+        *,
+        message_flits: int | None = None,
+        message_bytes: Quantity | None = None,
+        packet_flits: int | None = None,
+        packet_bytes: Quantity | None = None,
+    ) -> None:
+        given = {"message_flits": message_flits, "message_bytes": message_bytes}
+        lengths = {name: value for name, value in given.items() if value is not None}
+        longest = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
+        spec = make_workload("timetable", {"timetable": table, **lengths, **longest}).spec
+        # What is checked is plain data; the table goes beside it.
+        object.__setattr__(self, "spec", {**spec, "timetable": table})
+
+    @classmethod
+    def read(cls, file: str | Path, **lengths: Any) -> Timetable:
+        """A timetable from a file in JSON, as :meth:`save` writes it; ``lengths`` as for the class."""
+        return cls(read_timetable(Path(file), "workload"), **lengths)
+
+    @classmethod
+    def of_json(cls, text: str, **lengths: Any) -> Timetable:
+        """A timetable from JSON; ``lengths`` as for the class."""
+        return cls(_core.timetable(text, "timetable"), **lengths)
+
+    @property
+    def json(self) -> str:
+        """All of it but the lengths of messages and packets, as JSON."""
+        return _core.timetable_json(self.spec["timetable"])
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.json)
+        return content
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Routers along each dimension."""
+        return tuple(self._content["sizes"])
+
+    @property
+    def period_cycles(self) -> int:
+        """Time in which each node sends one block to every other node [cycles]."""
+        return int(self._content["period_cycles"])
+
+    @property
+    def block_flits(self) -> int:
+        """Length of a block [flits]."""
+        return int(self._content["block_flits"])
+
+    @property
+    def hop_cycles(self) -> int:
+        """Time of a hop that it was made for [cycles]."""
+        return int(self._content["hop_cycles"])
+
+    def table(self) -> pd.DataFrame:
+        """What node (0, ..., 0) sends, a row a block in the order of their starts.
+
+        Columns ``dx``, ``dy``, ... (channels along each dimension, negative towards minus), ``start_cycle`` in the
+        period, and ``shift_x``, ...: how many cycles earlier the block starts at the next node towards plus.
+        """
+        axes = _AXES[: len(self.sizes)]
+        entries, shifts = self._content["entries"], self._content["shifts"]
+        rows = [[*row[:-1], *shifts[row[-1]]] for row in entries]
+        names = [*(f"d{axis}" for axis in axes), "start_cycle", *(f"shift_{axis}" for axis in axes)]
+        return pd.DataFrame(rows, columns=names)
+
+    def save(self, file: str | Path) -> Path:
+        """Writes it as JSON, without the lengths of messages and packets. A file that is there is replaced."""
+        path = Path(file)
+        if path.suffix.lower() != ".json":
+            raise ConfigError("file", path, "a file .json", "the ending of its name says what it is")
+        return write_atomically(path, lambda opened: opened.write(self.json.encode() + b"\n"))
+
+    def __repr__(self) -> str:
+        size = "x".join(map(str, self.sizes))
+        return f"<timetable for {size}: {self.block_flits} flits to each node in {self.period_cycles:,} cycles>"
+

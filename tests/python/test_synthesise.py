@@ -1,0 +1,175 @@
+"""Timetables: found, proved, simulated, stored, refused; and what the simulator makes of them."""
+
+import json
+import random
+
+import pytest
+
+import flitwork as fw
+from common import in_process
+
+STEPS = 400_000
+
+
+def found(*size: int, **more):
+    options = {"message_flits": 20, "packet_flits": 1, "budget_steps": STEPS, **more}
+    return fw.synthesise(fw.Torus(*size), **options)
+
+
+@pytest.fixture(scope="module")
+def five():
+    return found(5, 5)
+
+
+def uses_twice(timetable: dict) -> bool:
+    """A count of every cycle of every channel and port of the whole torus, independent of the simulator."""
+    sizes, period = timetable["sizes"], timetable["period_cycles"]
+    used, nodes = set(), [[]]
+    for size in sizes:
+        nodes = [[*node, x] for node in nodes for x in range(size)]
+    for node in nodes:
+        for *vector, start, shift in timetable["entries"]:
+            shifts = timetable["shifts"][shift]
+            at, place = start - sum(s * x for s, x in zip(shifts, node, strict=True)), list(node)
+
+            def take(what: object, at: int) -> bool:
+                slots = {(what, (at + flit) % period) for flit in range(timetable["block_flits"])}
+                twice = bool(slots & used) or len(slots) < timetable["block_flits"]
+                used.update(slots)
+                return twice
+
+            if take(("in", *node), at):
+                return True
+            for dim, length in enumerate(vector):
+                for _ in range(abs(length)):
+                    if take((dim, length > 0, *place), at):
+                        return True
+                    place[dim] = (place[dim] + (1 if length > 0 else -1)) % sizes[dim]
+                    at += timetable["hop_cycles"]
+            if take(("out", *place), at):
+                return True
+    return False
+
+
+def is_complete(timetable: dict) -> bool:
+    """Whether each node sends one block to each other node."""
+    sizes = timetable["sizes"]
+    reached = [tuple(d % k for d, k in zip(row, sizes, strict=False)) for row in timetable["entries"]]
+    nodes = 1
+    for size in sizes:
+        nodes *= size
+    return len(set(reached)) == len(reached) == nodes - 1 and (0,) * len(sizes) not in reached
+
+
+@pytest.mark.parametrize("size", [(4,), (5,), (3, 3), (4, 3), (4, 4), (2, 2, 2)])
+def test_small_tori_are_near_their_bound_and_run_as_planned(size):
+    plan = found(*size)
+    content = json.loads(plan.timetable.json)
+    assert is_complete(content) and not uses_twice(content)
+    assert plan.result.completion_cycles == plan.completion_cycles >= plan.bound_cycles
+    assert plan.timetable.period_cycles <= 1.3 * plan.least_period_cycles
+    # No flit waits: every packet takes as long as it would alone.
+    result = fw.simulate(plan.network, plan.timetable, packets=True)
+    alone = result.packets.groupby("hops")["latency_cycles"].agg(["min", "max"])
+    assert (alone["min"] == alone["max"]).all()
+
+
+def test_five_by_five_takes_one_cycle_more_than_nodes(five):
+    """The sum rule: distances of a 5 x 5 torus add up to no multiple of 24, so 25 cycles are the shortest period."""
+    assert five.timetable.period_cycles == 25
+    assert five.ratio_to_bound < 1.1
+    assert "period" in five.reason and f"{five.least_period_cycles}" in five.reason
+
+
+def test_lanes_carry_longer_packets():
+    plan = found(5, 5, message_flits=100, packet_flits=20, budget_steps=4 * STEPS)
+    content = json.loads(plan.timetable.json)
+    assert content["block_flits"] == 100 and not uses_twice(content) and is_complete(content)
+    assert plan.result.completion_cycles == plan.completion_cycles
+    assert plan.ratio_to_bound < 1.35
+
+
+def test_equal_seeds_find_the_same(five):
+    assert found(5, 5).timetable.json == five.timetable.json
+    assert found(5, 5, seed=2).timetable.json != five.timetable.json
+
+
+def test_it_is_stored_and_read(five, tmp_path):
+    file = five.timetable.save(tmp_path / "five.json")
+    read = fw.Timetable.read(file, message_flits=20, packet_flits=1)
+    assert read.json == five.timetable.json and read.sizes == (5, 5)
+    assert fw.simulate(fw.Torus(5, 5), read).completion_cycles == five.completion_cycles
+    in_file = {"kind": "timetable", "file": str(file), "message_flits": 20, "packet_flits": 1}
+    assert fw.simulate(fw.Torus(5, 5), fw.Workload(in_file)).completion_cycles == five.completion_cycles
+    table = five.timetable.table()
+    assert list(table.columns) == ["dx", "dy", "start_cycle", "shift_x", "shift_y"] and len(table) == 24
+
+
+def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five):
+    """Random single edits: planning and an independent count agree on each."""
+    draw = random.Random(5)
+    good = json.loads(five.timetable.json)
+    rejected = 0
+    for _ in range(150):
+        edited = json.loads(json.dumps(good))
+        row = draw.choice(edited["entries"])
+        what = draw.randrange(3)
+        if what == 0:
+            row[-2] = draw.randrange(edited["period_cycles"])
+        elif what == 1:
+            other = draw.choice(edited["entries"])
+            row[-2], other[-2] = other[-2], row[-2]
+        else:
+            row[draw.randrange(2)] = draw.randrange(-2, 3)
+        wrong = not is_complete(edited) or uses_twice(edited)
+        try:
+            fw.bound(fw.Torus(5, 5), fw.Timetable.of_json(json.dumps(edited), message_flits=1))
+        except fw.ConfigError:
+            assert wrong, edited
+        else:
+            assert not wrong, edited
+        rejected += wrong
+    assert 75 < rejected < 150
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "says"),
+    [
+        (fw.Mesh(4, 4), {}, "network.topology.kind"),
+        (fw.Torus(4, 4, routing="duato"), {}, "network.routing.kind"),
+        (fw.Torus(4, 4), {"operation": "allgather"}, "operation"),
+        (fw.Torus(4, 4), {"message_flits": 0}, "message_flits"),
+        (fw.Torus(4, 4), {"seed": -1}, "seed"),
+        (fw.Torus(4, 4), {"budget_steps": 0}, "budget_steps"),
+        (fw.Torus(4, 4), {"budget_seconds": -1.0}, "budget_seconds"),
+        (fw.Torus(1, 1), {}, "network.topology"),
+        (fw.Torus(4, 4, terminals_per_router=2), {}, "terminals_per_router"),
+    ],
+)
+def test_what_it_is_not_for_is_refused(network, options, says):
+    with pytest.raises(fw.ConfigError) as error:
+        fw.synthesise(network, **options)
+    assert says in error.value.path
+
+
+def test_progress_that_returns_false_stops_with_the_best_so_far():
+    seen = []
+
+    def stop(block, steps, period):
+        seen.append(period)
+        return not period
+
+    plan = fw.synthesise(fw.Torus(8, 8), message_flits=1, packet_flits=1, budget_steps=10**12, progress=stop)
+    assert seen[-1] > 0 and not uses_twice(json.loads(plan.timetable.json))
+
+
+def test_the_command(tmp_path):
+    file = tmp_path / "four.json"
+    done = in_process("synthesise", "--size", "4x3", "--packet-flits", "1", "--budget-steps", str(STEPS), "-o", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "ratio to bound" in done.stdout and "by_message" in done.stdout
+    assert fw.Timetable.read(file).sizes == (4, 3)
+    again = in_process("synthesise", "--size", "4x3", "-o", str(file))
+    assert again.returncode == 2 and "--overwrite" in again.stderr
+    as_json = in_process("synthesise", "--size", "3x3", "--packet-flits", "1", "--budget-steps", "1000", "--json")
+    assert json.loads(as_json.stdout)["timetable"]["sizes"] == [3, 3]
