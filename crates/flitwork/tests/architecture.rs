@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("traffic", &["component", "error", "mix", "schedule", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
     ("timetable", &["error", "schedule", "topology"]),
+    ("synthesis", &["error", "mix", "timetable", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
     ("router", &["component"]),
