@@ -33,6 +33,7 @@ pub mod routing;
 mod run;
 pub mod schedule;
 pub mod spec;
+pub mod synthesis;
 mod terminal;
 mod timers;
 pub mod timetable;

@@ -1,0 +1,87 @@
+//! Frames.
+
+use super::Order;
+use super::anneal::{self, Board, Job};
+use super::geometry::{self, Vector, gcd};
+use super::meter::Meter;
+use super::product::{self, Copies};
+use super::streams;
+use crate::timetable::{Entry, Timetable};
+
+/// Vectors and the slots in which they start.
+pub(super) type Slots = Vec<(Vector, u32)>;
+
+pub(super) fn search(order: &Order, bound: u64, meter: &mut Meter) -> Option<Timetable> {
+    let mut slots = bound;
+    loop {
+        while gcd(slots, u64::from(order.hop_cycles)) != 1 {
+            slots += 1;
+        }
+        meter.trying(slots);
+        let share = meter.left() / 2;
+        if let Some(found) = frame(&order.sizes, slots, false, share, order.seed, meter) {
+            meter.found(slots);
+            return Some(timetable(order, slots, &found));
+        }
+        if meter.left() == 0 {
+            return None;
+        }
+        slots += (bound / 100).max(1);
+    }
+}
+
+/// A frame of so many slots, by the way that suits the torus. `closed`: vector 0 gets a slot, too, in which no other block starts or ends.
+fn frame(sizes: &[u32], slots: u64, closed: bool, budget: u64, seed: u64, meter: &mut Meter) -> Option<Slots> {
+    let end = meter.left() - budget.min(meter.left());
+    if streams::suits(sizes) && !closed {
+        return streams::search(sizes[0], slots, budget, seed, meter);
+    }
+    if let Some((&ring, base)) = sizes.split_last().filter(|(ring, base)| factor(base, **ring, slots).is_some()) {
+        let found = multiply(base, ring, slots, budget / 2, seed, meter);
+        if found.is_some() {
+            return found;
+        }
+    }
+    let mut jobs: Vec<Job> = geometry::vectors(sizes).into_iter().map(|v| Job::new(v, sizes)).collect();
+    if closed {
+        jobs.push(Job { ejects: true, ..Job::filler() });
+    }
+    let board = Board::frame(slots as usize, sizes.len());
+    anneal::again(&board, jobs, meter.left().saturating_sub(end), seed, meter)
+}
+
+/// Slots of a closed frame of a base torus, if a product of it with a ring can have so many slots.
+fn factor(base: &[u32], ring: u32, slots: u64) -> Option<u64> {
+    let (of_base, nodes) = (slots / u64::from(ring), geometry::nodes(base));
+    let fits = slots.is_multiple_of(u64::from(ring)) && of_base >= geometry::frame_bound(base).max(nodes);
+    let closes = of_base > nodes || geometry::total_hops(base).is_multiple_of(nodes);
+    (ring > 2 && base.len() > 1 && fits && closes).then_some(of_base)
+}
+
+/// The product of a frame of a base torus and a ring.
+fn multiply(base: &[u32], ring: u32, slots: u64, budget: u64, seed: u64, meter: &mut Meter) -> Option<Slots> {
+    let end = meter.left() - budget.min(meter.left());
+    let of_base = factor(base, ring, slots)?;
+    let found = frame(base, of_base, true, budget / 2, seed, meter)?;
+    let copies = |&(vector, slot): &(Vector, u32)| {
+        let starts = (0..ring).map(|copy| slot + copy * of_base as u32);
+        let cells = starts.map(|start| (start, (start + geometry::hops(&vector)) % slots as u32)).collect();
+        Copies { vector, cells }
+    };
+    let base_copies: Vec<Copies> = found.iter().map(copies).collect();
+    let board = Board::frame(slots as usize, 1);
+    product::extend(&base_copies, base.len(), &board, meter.left().saturating_sub(end), seed, meter)
+}
+
+fn timetable(order: &Order, period: u64, slots: &Slots) -> Timetable {
+    let hop = u64::from(order.hop_cycles);
+    let entry = |&(vector, slot): &(Vector, u32)| Entry { vector, start: u64::from(slot) * hop % period, shift: 0 };
+    Timetable {
+        sizes: order.sizes.clone(),
+        period_cycles: period,
+        hop_cycles: order.hop_cycles,
+        block_flits: 1,
+        shifts: vec![vec![0; order.sizes.len()]],
+        entries: slots.iter().filter(|(v, _)| geometry::hops(v) > 0).map(entry).collect(),
+    }
+}

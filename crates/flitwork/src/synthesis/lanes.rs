@@ -1,0 +1,144 @@
+//! Lanes: timetables of long blocks.
+//!
+//! If all nodes started together, a block would meet those of its neighbours, one hop ahead. So nodes start by place. Time is
+//! divided into rows, as many as all rings have a common multiple, and each row into lanes, a block each. In each lane, a
+//! node starts some rows earlier than its neighbour towards minus; how many depends on the dimension and, in sign,
+//! on the lane. Then a hop leads a block some rows on, or back, in its lane, and all rows of a lane are taken by other blocks.
+//! Where a block is within its lane is a matter of cycles, see `layout`.
+
+use super::Order;
+use super::anneal::{self, Board, Job};
+use super::geometry::{self, Vector};
+use super::layout;
+use super::meter::Meter;
+use super::product::{self, Copies};
+use crate::timetable::Timetable;
+
+/// Rows of all lanes of a torus.
+pub(super) struct Lanes {
+    /// Rows in which each ring closes.
+    pub(super) rows: u32,
+    /// By how many rows a node starts earlier than its neighbour towards minus, for each lane and dimension.
+    pub(super) skews: Vec<Vec<i64>>,
+    /// Vectors and the cells in which their blocks start; cell = lane x rows + row.
+    pub(super) blocks: Vec<(Vector, u32)>,
+}
+
+/// Lanes of a torus: their skews, and where hops lead.
+struct Field {
+    rows: u32,
+    skews: Vec<Vec<i64>>,
+}
+
+impl Field {
+    /// Every combination of signs but for that of the first dimension, in turn.
+    fn new(sizes: &[u32], rows: u32, lanes: u32) -> Self {
+        let skew = |lane: u32| {
+            let sign = |dim: usize| if dim > 0 && lane >> (dim - 1) & 1 == 1 { -1 } else { 1 };
+            sizes.iter().enumerate().map(|(dim, &size)| sign(dim) * i64::from(rows / size)).collect()
+        };
+        Field { rows, skews: (0..lanes).map(skew).collect() }
+    }
+
+    /// The cell to which channels of some dimension lead.
+    fn after(&self, cell: u32, dim: usize, channels: i32) -> u32 {
+        let (lane, row) = (cell / self.rows, cell % self.rows);
+        let moved = i64::from(row) + self.skews[lane as usize][dim] * i64::from(channels);
+        lane * self.rows + moved.rem_euclid(i64::from(self.rows)) as u32
+    }
+
+    fn end(&self, cell: u32, vector: &Vector) -> u32 {
+        (0..self.skews[0].len()).fold(cell, |cell, dim| self.after(cell, dim, vector[dim]))
+    }
+
+    fn board(&self, dims: std::ops::Range<usize>) -> Board {
+        let cells = self.rows * self.skews.len() as u32;
+        let next = dims.flat_map(|dim| [(dim, 1), (dim, -1)]);
+        let next = next.map(|(dim, step)| (0..cells).map(|cell| self.after(cell, dim, step)).collect());
+        Board { cells: cells as usize, next: next.collect() }
+    }
+}
+
+/// Finds as few lanes as it can.
+pub(super) fn search(order: &Order, meter: &mut Meter) -> Option<Timetable> {
+    let sizes = &order.sizes;
+    let rows = sizes.iter().fold(1, |all, &k| all / geometry::gcd(all, u64::from(k)) * u64::from(k));
+    let least = geometry::busiest_blocks(sizes).div_ceil(rows);
+    let mut lanes = least;
+    loop {
+        meter.trying(lanes * rows * u64::from(order.block_flits));
+        let share = meter.left() / 2;
+        if let Some((field, blocks)) = field(sizes, rows as u32, lanes as u32, false, share, order.seed, meter) {
+            let found = Lanes { rows: field.rows, skews: field.skews, blocks };
+            let timetable = layout::timetable(order, &found);
+            meter.found(timetable.period_cycles);
+            return Some(timetable);
+        }
+        if meter.left() == 0 {
+            return None;
+        }
+        lanes += (least / 100).max(1);
+    }
+}
+
+type Found = (Field, Vec<(Vector, u32)>);
+
+/// Blocks in so many lanes. `closed`: vector 0 gets a cell, too, in which no other block starts or ends.
+fn field(
+    sizes: &[u32],
+    rows: u32,
+    lanes: u32,
+    closed: bool,
+    budget: u64,
+    seed: u64,
+    meter: &mut Meter,
+) -> Option<Found> {
+    let end = meter.left() - budget.min(meter.left());
+    if let Some((&ring, base)) = sizes.split_last() {
+        let of_base = lanes / ring;
+        let fits = u64::from(of_base * rows) >= geometry::busiest_blocks(base).max(geometry::nodes(base));
+        if ring > 2 && base.len() > 1 && lanes.is_multiple_of(ring) && fits {
+            let found = multiply(base, ring, rows, of_base, budget / 2, seed, meter);
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    let field = Field::new(sizes, rows, lanes);
+    let mut jobs: Vec<Job> = geometry::vectors(sizes).into_iter().map(|v| Job::new(v, sizes)).collect();
+    if closed {
+        jobs.push(Job { ejects: true, ..Job::filler() });
+    }
+    let board = field.board(0..sizes.len());
+    let blocks = anneal::again(&board, jobs, meter.left().saturating_sub(end), seed, meter)?;
+    Some((field, blocks))
+}
+
+/// The product of lanes of a base torus and a ring.
+fn multiply(
+    base: &[u32],
+    ring: u32,
+    rows: u32,
+    of_base: u32,
+    budget: u64,
+    seed: u64,
+    meter: &mut Meter,
+) -> Option<Found> {
+    let end = meter.left() - budget.min(meter.left());
+    let (of, blocks) = field(base, rows, of_base, true, budget / 2, seed, meter)?;
+    // Lanes of each copy in turn.
+    let skews = (0..of_base * ring).map(|lane| {
+        let mut skew = of.skews[(lane % of_base) as usize].clone();
+        skew.push(i64::from(rows / ring));
+        skew
+    });
+    let product = Field { rows, skews: skews.collect() };
+    let copies = |&(vector, cell): &(Vector, u32)| {
+        let cells = (0..ring).map(|copy| cell + copy * of_base * rows);
+        Copies { vector, cells: cells.map(|cell| (cell, product.end(cell, &vector))).collect() }
+    };
+    let copies: Vec<Copies> = blocks.iter().map(copies).collect();
+    let board = product.board(base.len()..base.len() + 1);
+    let blocks = product::extend(&copies, base.len(), &board, meter.left().saturating_sub(end), seed, meter)?;
+    Some((product, blocks))
+}
