@@ -72,11 +72,11 @@ _sys.modules[__name__].__class__ = _Package
 
 
 class _Missing:
-    """The last finder of modules: ``from flitwork import mpi`` says what to install where that is missing."""
+    """The last finder of modules: where ``mpi`` is missing, ``from flitwork import mpi`` names what to install."""
 
     @staticmethod
     def find_spec(name: str, path: _Any = None, target: _Any = None) -> None:
-        """Finds nothing; raises where a name of the package cannot be loaded."""
+        """Finds nothing. Raises an error for a name of the package that cannot be loaded."""
         package, _, asked = name.partition(".")
         if package == __name__ and (asked in _BESIDE or asked in _MODULE_OF):
             try:

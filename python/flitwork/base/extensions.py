@@ -31,7 +31,7 @@ class MissingExtension(FlitworkError, ImportError):
 
 
 class MissingPart(FlitworkError, AttributeError):
-    """The same where a name of the package is asked for: ``hasattr(fw, "mpi")`` is false then, and does not raise."""
+    """A name of the package cannot be loaded; the message says what to install. ``hasattr(fw, "mpi")`` is false."""
 
 
 def is_complete(extra: str) -> bool:

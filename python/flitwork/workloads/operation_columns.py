@@ -1,7 +1,7 @@
 """Operations of all ranks as the columns that the simulator takes: an array for each field.
 
-Operations as most programs have them are read field by field, a fraction of a microsecond each. Whatever that does not
-know, and whatever is wrong, is read operation by operation: only that says where the fault is.
+Usual operations are read field by field, which takes about a microsecond for each. Unusual and wrong operations are
+read one by one: this names the place of a fault.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def columns_of(programs: Sequence[Any]) -> Columns:
     """The operations of each rank. A field that cannot be used is a :class:`flitwork.ConfigError` with its path."""
     if not programs:
         raise ConfigError("programs", "nothing", "a list of operations for at least one rank")
-    # Those that can be gone through once only are kept for the second time.
+    # They may be read twice, which an iterator cannot.
     given = [program if isinstance(program, (list, tuple)) else _listed(program) for program in programs]
     try:
         return _by_field(given)

@@ -23,7 +23,7 @@ Message = tuple[int, int, int]
 _PAIR = tuple[int, int]
 _Array: TypeAlias = "np.ndarray[Any, Any]"
 _SEND, _RECEIVE, _COMPUTE, _WAIT = (_core.Kind.SEND, _core.Kind.RECEIVE, _core.Kind.COMPUTE, _core.Kind.WAIT)
-_TASK = _core.Kind.TASK
+_TASK, _WAIT_UNTIL = _core.Kind.TASK, _core.Kind.WAIT_UNTIL
 _EXPECTED = "an all-to-all: one message from each rank to each other rank"
 
 
@@ -78,7 +78,7 @@ def _programs(found: _core.Operations, rank_of: _Array, ranks: int) -> list[_Pro
             before.append({(rank, peer)})
         elif kind == _RECEIVE:
             before.append({(peer, rank)})
-        elif kind in (_WAIT, _COMPUTE):
+        elif kind in (_WAIT, _COMPUTE, _WAIT_UNTIL):
             if waited:
                 program.gates.append(waited)
             # Whatever stands behind it has waited already.
