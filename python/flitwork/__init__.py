@@ -73,8 +73,36 @@ class _Package(_ModuleType):
 _sys.modules[__name__].__class__ = _Package
 
 
+class _Missing:
+    """The last finder of modules: where ``mpi`` is missing, ``from flitwork import mpi`` names what to install."""
+
+    @staticmethod
+    def find_spec(name: str, path: _Any = None, target: _Any = None) -> None:
+        """Finds nothing. Raises an error for a name of the package that cannot be loaded."""
+        package, _, asked = name.partition(".")
+        if package == __name__ and (asked in _BESIDE or asked in _MODULE_OF):
+            try:
+                __getattr__(asked)
+            except AttributeError as missing:
+                raise missing.__cause__ or missing from None
+
+
+_sys.meta_path.append(_Missing)
+
+
 def __getattr__(name: str) -> _Any:
     """Loads what is asked for: a program, or a command, waits for what it uses only."""
+    from flitwork.base.extensions import MissingExtension, MissingPart
+
+    try:
+        found = _loaded(name)
+    except MissingExtension as missing:
+        raise MissingPart(str(missing)) from missing
+    globals()[name] = found
+    return found
+
+
+def _loaded(name: str) -> _Any:
     if name == "load":
         found = _import_module("flitwork.results.result").Result.load
     elif name == "__all__":
@@ -87,7 +115,6 @@ def __getattr__(name: str) -> _Any:
         found = getattr(_import_module(f"flitwork.{module}"), name)
     else:
         raise AttributeError(f"module 'flitwork' has no attribute {name!r}")
-    globals()[name] = found
     return found
 
 

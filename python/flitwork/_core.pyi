@@ -1,15 +1,24 @@
 """The compiled half of flitwork; use the functions of the package instead."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+
+#: What a rank is told: kind, other rank, size or time, tag, context, what it waits for. Behind them whether the amount
+#: is in bytes or ns, and the number of the network. Without these two sends are in bytes, times in cycles, and a
+#: receive takes a message of any length.
+_ShortRow: TypeAlias = tuple[int, int | None, int, int | None, int, Sequence[int]]
+Row: TypeAlias = _ShortRow | tuple[int, int | None, int, int | None, int, Sequence[int], bool, int]
+
 __all__ = [
     "CollectiveSteps",
     "Goal",
+    "Kind",
+    "Operations",
     "Plan",
     "Simulation",
     "Table",
@@ -21,6 +30,7 @@ __all__ = [
     "components",
     "default_routing",
     "drawing",
+    "message_networks",
     "mpi_library_files",
     "operation_kinds",
     "schema",
@@ -67,8 +77,11 @@ def uniform_capacity(topology: str) -> float | None:
 def mpi_library_files() -> dict[str, bytes]:
     """The files from which the MPI library is compiled (``mpi/`` of the project), by their paths."""
 
-def operation_kinds() -> str:
-    """Names of what an operation does, in the order of their numbers, as JSON."""
+def operation_kinds() -> list[str]:
+    """Names of what an operation does, in the order of their numbers, which are those of :class:`Kind`."""
+
+def message_networks() -> list[str]:
+    """Networks of a machine that a message may go by, in the order of their numbers."""
 
 def usable_memory() -> tuple[int, str]:
     """Memory that this process may use, three quarters of what there is [bytes], and what limits it."""
@@ -133,6 +146,81 @@ class CollectiveSteps:
         """
 
 @final
+class Kind:
+    """The numbers of what an operation does: in rows, in columns and in records of runs."""
+
+    SEND: Final[int]
+    RECEIVE: Final[int]
+    COMPUTE: Final[int]
+    WAIT: Final[int]
+    TASK: Final[int]
+    STARTED: Final[int]
+    WAIT_ANY: Final[int]
+    PROBE: Final[int]
+    POLL: Final[int]
+    LATE_START: Final[int]
+    WAIT_UNTIL: Final[int]
+    SEND_SYNCHRONOUSLY: Final[int]
+    #: The time of a poll without an end.
+    FOREVER: Final[int]
+
+@final
+class Operations:
+    """The operations of a schedule as columns: those of rank 0, then those of rank 1."""
+
+    def __new__(
+        cls,
+        operations: NDArray[np.uint64],
+        kind: NDArray[np.uint8],
+        peer: NDArray[np.uint32],
+        amount: NDArray[np.uint64],
+        tag: NDArray[np.uint32],
+        step: NDArray[np.uint32],
+        via: NDArray[np.uint8],
+        dependencies: NDArray[np.uint32],
+        after: NDArray[np.uint32],
+    ) -> Operations:
+        """From columns, with the meanings of the properties."""
+
+    @property
+    def operations(self) -> NDArray[np.uint64]:
+        """Operations of each rank."""
+
+    @property
+    def kind(self) -> NDArray[np.uint8]:
+        """What each does: a number of :class:`Kind`."""
+
+    @property
+    def peer(self) -> NDArray[np.uint32]:
+        """The other rank of a message, 2^32 - 1 for any; of a task its CPU."""
+
+    @property
+    def amount(self) -> NDArray[np.uint64]:
+        """Size or time, in the units of the schedule."""
+
+    @property
+    def tag(self) -> NDArray[np.uint32]:
+        """Tag, 2^32 - 1 for any."""
+
+    @property
+    def step(self) -> NDArray[np.uint32]:
+        """Step of the algorithm."""
+
+    @property
+    def via(self) -> NDArray[np.uint8]:
+        """By which network it goes: a place in ``message_networks()``."""
+
+    @property
+    def dependencies(self) -> NDArray[np.uint32]:
+        """How many operations of its rank each waits for."""
+
+    @property
+    def after(self) -> NDArray[np.uint32]:
+        """All that operations wait for, one operation's behind the other's."""
+
+    def __len__(self) -> int: ...
+
+@final
 class Table:
     """Numbers that are too many for JSON; a specification names them by ``sha256``."""
 
@@ -154,27 +242,23 @@ class Table:
         """Detours of ranks, one a row."""
 
     @staticmethod
-    def schedule(
-        name: str,
-        in_units: tuple[bool, bool],
-        operations: Sequence[int],
-        kind: Sequence[int],
-        peer: Sequence[int],
-        amount: Sequence[int],
-        tag: Sequence[int],
-        step: Sequence[int],
-        via: Sequence[int],
-        dependencies: Sequence[int],
-        after: Sequence[int],
-    ) -> Table:
-        """A schedule: the operations of rank 0, then those of rank 1, each a row.
+    def schedule(name: str, in_units: tuple[bool, bool], operations: Operations) -> Table:
+        """A schedule. ``in_units``: whether sizes are in bytes, and times in ns."""
 
-        ``operations`` of each rank, ``dependencies`` of each operation, ``via`` which network each goes by (or
-        nothing). ``in_units``: whether sizes are in bytes, and times in ns.
-        """
+    def operations(self) -> Operations:
+        """The operations of a schedule."""
 
-    def operations(self) -> dict[str, Any]:
-        """Of a schedule: its name, ranks, whether it is in bytes and in ns, and its operations as columns."""
+    @property
+    def name(self) -> str:
+        """The name of a schedule."""
+
+    @property
+    def ranks(self) -> int:
+        """The ranks of a schedule."""
+
+    @property
+    def in_units(self) -> tuple[bool, bool]:
+        """Of a schedule: whether sizes are in bytes, and times in ns."""
 
     def check(self) -> str:
         """Checks a schedule: sends and receives match, and every rank can finish. What it amounts to, as JSON."""
@@ -262,11 +346,54 @@ class Plan:
     def tables(self) -> list[Table]:
         """The tables that the specification names."""
 
-    @property
-    def rounded(self) -> str:
-        """The times in ns that were rounded to whole cycles, as JSON.
+    def contents(self) -> dict[str, Any]:
+        """What ``json`` says, as a table of its own: the form in which a result keeps its plan."""
 
-        ``field``, ``given_ns``, ``value_ns`` and ``error`` of each.
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the run, roughly [bytes]."""
+
+    @property
+    def own_bytes(self) -> int:
+        """Memory of the plan itself, roughly, without its tables [bytes]."""
+
+    @property
+    def estimated_work(self) -> tuple[float, float]:
+        """Hops of flits that the run takes, roughly, and how long one core takes for it [s]."""
+
+    @property
+    def fixed_cycles(self) -> int | None:
+        """Cycles that an open loop with a fixed measurement lasts at least."""
+
+    @property
+    def records_to_file(self) -> bool:
+        """Whether packets are recorded in a file while the run lasts."""
+
+    @property
+    def units(self) -> dict[str, float]:
+        """What a flit carries and how long a cycle takes, as far as that is known: ``flit_bytes``, ``cycle_ns``."""
+
+    @property
+    def uniform_capacity(self) -> float | None:
+        """The load of uniform traffic that uses up the middle of the network [flits/cycle/terminal]."""
+
+    @property
+    def terminals(self) -> int:
+        """Number of terminals."""
+
+    @property
+    def nic_ports(self) -> int:
+        """Ports of a network interface."""
+
+    @property
+    def packet_flits(self) -> int | None:
+        """The longest packet of a schedule [flits]; ``None`` of other workloads."""
+
+    @property
+    def rounded(self) -> list[tuple[str, float, float, float]]:
+        """The times in ns that were rounded to whole cycles.
+
+        The field, what was given, what is simulated [ns], and how much longer that is, as a share.
         """
 
     @property
@@ -276,8 +403,11 @@ class Plan:
     def goal(self) -> Goal:
         """The schedule of its workload as a GOAL program."""
 
-    def bound(self) -> str:
-        """What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load."""
+    def bound(self) -> dict[str, Any]:
+        """What no run of this plan can beat: of a schedule its completion time, of traffic the load.
+
+        The values of :class:`flitwork.Bound`, in which Python reads them.
+        """
 
     def check(self) -> str:
         """Checks that every pair is exchanged once, or that a collective moves its data to where it belongs; adds up
@@ -304,6 +434,9 @@ class Plan:
 
     def threads_that_pay(self, most: int) -> int:
         """As many threads as have enough to do, ``most`` at most; one where its network may not be cut in parts."""
+
+    def on_threads(self, threads: int) -> Plan:
+        """The same plan on another number of threads."""
 
     def simulate(
         self, progress: Callable[[int, int, int | None], object] | None = None
@@ -355,14 +488,12 @@ class Simulation:
     ) -> str:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
-    def give(
-        self, rank: int, operations: Sequence[tuple[str, int | None, int, bool, int | None, Sequence[int], int, int]]
-    ) -> None:
+    def give(self, rank: int, operations: Sequence[Row]) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
 
     def turn(
         self,
-        answers: Sequence[tuple[int, Sequence[tuple[int, int | None, int, int | None, int, Sequence[int]]]]],
+        answers: Sequence[tuple[int, Sequence[Row]]],
         progress: Callable[[int, int, int | None], object] | None = None,
     ) -> tuple[str, int, list[int], list[tuple[int, int, int, int | None, int]]]:
         """Answers ranks, then advances: why it paused, the cycle, who asks, and what has completed since."""

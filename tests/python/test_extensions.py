@@ -22,8 +22,9 @@ def test_what_is_not_installed_is_missed_in_words() -> None:
             fw.FlitworkError, match=rf"{name}: flitwork_mpi is not installed: pip install .flitwork\[mpi\]"
         ):
             getattr(fw, name)
-        with pytest.raises(ImportError):
-            getattr(fw, name)
+        assert not hasattr(fw, name) and getattr(fw, name, 5) == 5
+        with pytest.raises(ImportError, match=rf"{name}: flitwork_mpi is not installed: pip install"):
+            exec(f"from flitwork import {name}", {})
 
 
 def test_without_entry_points_the_core_has_its_own_commands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +37,7 @@ def test_without_entry_points_the_core_has_its_own_commands(monkeypatch: pytest.
         assert "simulate" in shown and "tune" not in shown
         done = CliRunner().invoke(app, ["tune"])
         assert done.exit_code == 2 and "No such command" in done.output
-        with pytest.raises(extensions.MissingExtension, match=r"no entry point of flitwork_mpi is installed"):
+        with pytest.raises(extensions.MissingPart, match=r"no entry point of flitwork_mpi is installed"):
             getattr(fw, "mpi")  # noqa: B009
         assert published()["makino-1997-ap1000"].on_mpi() is None
     finally:
@@ -81,12 +82,32 @@ assert fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2)).completion_cy
         ("jinja2", "report", "fw.view"),
         ("networkx", "report", "fw.view"),
         ("jinja2", "report", "from flitwork import report"),
+        ("scipy", "fit", "from flitwork import fit_model"),
+        ("greenlet", "mpi", "from flitwork import mpi"),
+        ("greenlet", "mpi", "import flitwork.mpi"),
     ],
 )
 def test_a_part_that_needs_a_library_says_which_extra_has_it(library: str, extra: str, use: str) -> None:
     asked = f"import sys, flitwork as fw; sys.modules[{library!r}] = None; {use}"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
-    assert f"MissingExtension: {library} is not installed: pip install 'flitwork[{extra}]'" in done.stderr
+    assert "MissingExtension: " in done.stderr and "Traceback" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith(f"{library} is not installed: pip install 'flitwork[{extra}]', or [all]")
+
+
+def test_a_part_that_lacks_a_library_is_no_attribute() -> None:
+    asked = """
+import sys, flitwork as fw
+for name in ("greenlet", "jinja2", "scipy"):
+    sys.modules[name] = None
+assert not any(hasattr(fw, name) for name in ("mpi", "fit", "fit_model", "view"))
+assert getattr(fw, "mpi", None) is None and hasattr(fw, "simulate")
+for name in ("greenlet", "jinja2", "scipy"):
+    del sys.modules[name]
+assert hasattr(fw, "view") and hasattr(fw, "fit")
+"""
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_simulation_needs_no_library_of_an_extra(tmp_path: Path) -> None:

@@ -2,15 +2,16 @@
 
 use crate::detached::without_gil;
 use crate::errors;
+use crate::operations::Operations;
 use crate::tables::json_text;
 use flitwork::Error;
 use flitwork::host::check_complete;
-use flitwork::schedule::{ANY, DetourColumns, Detours, OpKind, Schedule, ScheduleColumns, SizeUnit, TimeUnit};
+use flitwork::schedule::{DetourColumns, Detours, Schedule, SizeUnit, TimeUnit};
 use flitwork::traffic::{Attached, Matrix, Trace, TraceColumns};
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use std::sync::Arc;
 
 /// Numbers that are too many for JSON; a specification names them by `sha256`.
@@ -62,59 +63,46 @@ impl Table {
         })
     }
 
-    /// A schedule: the operations of rank 0, then those of rank 1, each a row; `operations` of each rank, `dependencies` of each
-    /// operation, `via` which network each goes by (or nothing). `in_units`: whether sizes are in bytes, and times in ns.
+    /// A schedule. `in_units`: whether sizes are in bytes, and times in ns.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)]
     fn schedule(
         py: Python<'_>,
         name: String,
         in_units: (bool, bool),
-        operations: Vec<u64>,
-        kind: Vec<u8>,
-        peer: Vec<u32>,
-        amount: Vec<u64>,
-        tag: Vec<u32>,
-        step: Vec<u32>,
-        via: Vec<u8>,
-        dependencies: Vec<u32>,
-        after: Vec<u32>,
+        operations: PyRef<'_, Operations>,
     ) -> PyResult<Self> {
+        let columns = Arc::clone(&operations.columns);
         of(py, move || {
             let sizes = if in_units.0 { SizeUnit::Bytes } else { SizeUnit::Flits };
             let times = if in_units.1 { TimeUnit::Ns } else { TimeUnit::Cycles };
-            let columns = ScheduleColumns {
-                operations: &operations,
-                kind: &kind,
-                peer: &peer,
-                amount: &amount,
-                tag: &tag,
-                step: &step,
-                via: &via,
-                dependencies: &dependencies,
-                after: &after,
-            };
             Schedule::from_columns(name, (sizes, times), &columns).map(flitwork::traffic::Table::Schedule)
         })
     }
 
-    /// Of a schedule: its name, ranks, whether it is in bytes and in ns, and its operations as columns.
-    fn operations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// The operations of a schedule.
+    fn operations(&self, py: Python<'_>) -> PyResult<Operations> {
+        let schedule = self.as_schedule()?.clone();
+        let columns = without_gil(py, move || schedule.to_columns())?;
+        Ok(Operations { columns: Arc::new(columns) })
+    }
+
+    /// The name of a schedule.
+    #[getter]
+    fn name(&self) -> PyResult<&str> {
+        Ok(self.as_schedule()?.name())
+    }
+
+    /// The ranks of a schedule.
+    #[getter]
+    fn ranks(&self) -> PyResult<u32> {
+        Ok(self.as_schedule()?.ranks())
+    }
+
+    /// Of a schedule: whether sizes are in bytes, and times in ns.
+    #[getter]
+    fn in_units(&self) -> PyResult<(bool, bool)> {
         let schedule = self.as_schedule()?;
-        let found = PyDict::new(py);
-        found.set_item("name", schedule.name())?;
-        found.set_item("ranks", schedule.ranks())?;
-        found.set_item("in_units", (schedule.sizes() == SizeUnit::Bytes, schedule.times() == TimeUnit::Ns))?;
-        let rows = Rows::of(schedule);
-        found.set_item("rank", rows.rank.into_pyarray(py))?;
-        found.set_item("kind", rows.kind.into_pyarray(py))?;
-        found.set_item("peer", rows.peer.into_pyarray(py))?;
-        found.set_item("amount", rows.amount.into_pyarray(py))?;
-        found.set_item("tag", rows.tag.into_pyarray(py))?;
-        found.set_item("step", rows.step.into_pyarray(py))?;
-        found.set_item("via", rows.via.into_pyarray(py))?;
-        found.set_item("after", rows.after)?;
-        Ok(found)
+        Ok((schedule.sizes() == SizeUnit::Bytes, schedule.times() == TimeUnit::Ns))
     }
 
     /// Checks a schedule: sends and receives match, and every rank can finish. What it amounts to, as JSON.
@@ -183,48 +171,6 @@ impl Table {
             Some(flitwork::traffic::Table::Schedule(schedule)) => Ok(schedule),
             _ => Err(PyValueError::new_err("this table is no schedule")),
         }
-    }
-}
-
-/// The operations of a schedule as columns, one row an operation.
-#[derive(Default)]
-struct Rows {
-    rank: Vec<u32>,
-    kind: Vec<u8>,
-    peer: Vec<i64>,
-    amount: Vec<u64>,
-    tag: Vec<i64>,
-    step: Vec<u32>,
-    via: Vec<u8>,
-    after: Vec<Vec<u32>>,
-}
-
-impl Rows {
-    fn of(schedule: &Schedule) -> Self {
-        let mut rows = Rows::default();
-        let number = |value: u32| if value == ANY { -1 } else { i64::from(value) };
-        for rank in 0..schedule.ranks() {
-            for op in schedule.operations(rank) {
-                let (kind, peer, amount, tag) = match op.kind {
-                    OpKind::Send { to, size, tag } => (0, i64::from(to), size, number(tag)),
-                    OpKind::Receive { from, size, tag } => (1, number(from), size, number(tag)),
-                    OpKind::Compute { time } => (2, 0, time, 0),
-                    OpKind::Wait => (3, 0, 0, 0),
-                    OpKind::Task { time, cpu } => (4, i64::from(cpu), time, 0),
-                    OpKind::Started => (5, 0, 0, 0),
-                    OpKind::WaitUntil { time } => (6, 0, time, 0),
-                };
-                rows.rank.push(rank);
-                rows.kind.push(kind);
-                rows.peer.push(peer);
-                rows.amount.push(amount);
-                rows.tag.push(tag);
-                rows.step.push(op.step);
-                rows.via.push(op.via.code());
-                rows.after.push(op.after.iter().collect());
-            }
-        }
-        rows
     }
 }
 

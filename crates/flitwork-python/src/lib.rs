@@ -1,5 +1,5 @@
-//! The compiled half of the Python package: conversions only. Text that describes something (specifications, plans,
-//! bounds, summaries) crosses as JSON, long columns as NumPy arrays.
+//! The compiled half of the Python package: conversions only. Specifications, summaries and reports cross as JSON, long columns as
+//! NumPy arrays, plans and their bounds as values.
 
 mod arrays;
 mod collective;
@@ -8,12 +8,13 @@ mod detached;
 mod errors;
 mod goal;
 mod mpi_library;
+mod operations;
 mod plan;
 mod simulation;
-mod supplied;
 mod tables;
 mod timetable;
 mod topology;
+mod values;
 
 use pyo3::prelude::*;
 
@@ -29,11 +30,13 @@ mod _core {
     #[pymodule_export]
     use crate::mpi_library::mpi_library_files;
     #[pymodule_export]
+    use crate::operations::{Kind, Operations, message_networks, operation_kinds};
+    #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::tables::{check_table, components, operation_kinds, schema, stall_reasons, student_t, usable_memory};
+    use crate::tables::{check_table, components, schema, stall_reasons, student_t, usable_memory};
     #[pymodule_export]
     use crate::timetable::{synthesis_target, synthesise, timetable, timetable_json, timetable_length};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use crate::data::Table;
 use crate::detached::{with_signals, without_gil};
 use crate::goal::Goal;
-use crate::{arrays, errors, tables::json_text, topology};
+use crate::{arrays, errors, tables::json_text, topology, values};
 use flitwork::bound::{channel_loads, terminal_loads};
 use flitwork::collective::prove;
 use flitwork::host::{check_complete, check_exchange};
@@ -25,8 +25,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct Plan {
     plan: Arc<flitwork::Plan>,
     tables: Vec<Py<Table>>,
-    /// The plan as JSON, once somebody has asked for it: to count the messages of a large schedule takes a while.
-    json: OnceLock<String>,
+    /// What it says, once somebody has asked for it: to count the messages of a large schedule takes a while.
+    contents: OnceLock<Value>,
 }
 
 #[pymethods]
@@ -55,8 +55,7 @@ impl Plan {
             spec.attach(&attached);
             flitwork::Plan::new(&spec)
         })?;
-        let plan = Arc::new(plan.map_err(|e| errors::to_python(py, &e))?);
-        Ok(Plan { plan, tables, json: OnceLock::new() })
+        Ok(Plan::of(plan.map_err(|e| errors::to_python(py, &e))?, tables))
     }
 
     /// The tables that the specification names.
@@ -67,13 +66,8 @@ impl Plan {
 
     /// The resolved specification and what follows from it, as JSON.
     #[getter]
-    fn json(&self, py: Python<'_>) -> PyResult<&str> {
-        if self.json.get().is_none() {
-            let plan = Arc::clone(&self.plan);
-            let json = without_gil(py, move || plan.to_json())?;
-            let _ = self.json.set(json);
-        }
-        Ok(self.json.get().map_or("", String::as_str))
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string_pretty(self.value(py)?).map_err(|e| PyValueError::new_err(e.to_string()))
     }
 
     /// Fingerprint of the resolved specification and the version.
@@ -82,17 +76,95 @@ impl Plan {
         self.plan.hash()
     }
 
-    /// The times in ns that were rounded to whole cycles, as JSON: `field`, `given_ns`, `value_ns` and `error` of each.
-    #[getter]
-    fn rounded(&self) -> PyResult<String> {
-        json_text(&self.plan.spec.network.units.rounded)
+    /// What [`Plan::json`] says, as a table of its own.
+    fn contents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::plain(py, self.value(py)?)
     }
 
-    /// What no run of this plan can beat, as JSON: of a schedule its completion time, of traffic the load.
-    fn bound(&self, py: Python<'_>) -> PyResult<String> {
+    /// Memory of the run, roughly \[bytes].
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.plan.memory_bytes()
+    }
+
+    /// Memory of the plan itself, roughly, without its tables \[bytes].
+    #[getter]
+    fn own_bytes(&self) -> u64 {
+        self.plan.own_bytes()
+    }
+
+    /// Hops of flits that the run takes, roughly, and how long one core takes for it \[s].
+    #[getter]
+    fn estimated_work(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        let plan = Arc::clone(&self.plan);
+        without_gil(py, move || (plan.estimated_flit_hops(), plan.estimated_seconds()))
+    }
+
+    /// Cycles that an open loop with a fixed measurement lasts at least.
+    #[getter]
+    fn fixed_cycles(&self) -> Option<u64> {
+        let run = &self.plan.spec.run;
+        Some(run.warmup_cycles? + run.measurement_cycles.filter(|&cycles| cycles > 0)?)
+    }
+
+    /// Whether packets are recorded in a file while the run lasts.
+    #[getter]
+    fn records_to_file(&self) -> bool {
+        self.plan.spec.run.record.to_file
+    }
+
+    /// What a flit carries and how long a cycle takes, as far as that is known: `flit_bytes`, `cycle_ns`.
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::plain(py, &Value::Object(self.plan.stated_units()))
+    }
+
+    /// The load of uniform traffic that uses up the middle of the network [flits/cycle/terminal].
+    #[getter]
+    fn uniform_capacity(&self) -> Option<f64> {
+        self.plan.uniform_capacity()
+    }
+
+    /// Number of terminals.
+    #[getter]
+    fn terminals(&self) -> usize {
+        self.plan.params.terminals
+    }
+
+    /// Ports of a network interface.
+    #[getter]
+    fn nic_ports(&self) -> usize {
+        self.plan.params.nic_ports
+    }
+
+    /// The longest packet of a schedule \[flits].
+    #[getter]
+    fn packet_flits(&self) -> Option<u32> {
+        match &self.plan.workload {
+            Workload::Schedule { packet_flits, .. } => Some(*packet_flits),
+            Workload::OpenLoop(_) | Workload::Finite(_) => None,
+        }
+    }
+
+    /// The times in ns that were rounded to whole cycles: the field, what was given, what is simulated \[ns], and how much longer that is,
+    /// as a share.
+    #[getter]
+    fn rounded(&self) -> Vec<(String, f64, f64, f64)> {
+        let rounded = &self.plan.spec.network.units.rounded;
+        rounded.iter().map(|one| (one.field.clone(), one.given_ns, one.value_ns, one.error)).collect()
+    }
+
+    /// What no run of this plan can beat: of a schedule its completion time, of traffic the load.
+    fn bound<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let plan = Arc::clone(&self.plan);
         let bound = without_gil(py, move || flitwork::plan_bound(&plan))?;
-        json_text(&bound.map_err(|e| errors::to_python(py, &e))?)
+        values::bound(py, &bound.map_err(|e| errors::to_python(py, &e))?)
+    }
+
+    /// The same plan on another number of threads.
+    fn on_threads(&self, py: Python<'_>, threads: u32) -> PyResult<Plan> {
+        let plan = self.plan.on_threads(threads).map_err(|e| errors::to_python(py, &e))?;
+        Ok(Plan::of(plan, self.tables(py)))
     }
 
     /// Checks that the schedule exchanges every pair exactly once, and adds up the loads of its channels by phase; JSON.
@@ -188,6 +260,19 @@ impl Plan {
 }
 
 impl Plan {
+    fn of(plan: flitwork::Plan, tables: Vec<Py<Table>>) -> Self {
+        Plan { plan: Arc::new(plan), tables, contents: OnceLock::new() }
+    }
+
+    /// What it says, made once.
+    fn value(&self, py: Python<'_>) -> PyResult<&Value> {
+        if self.contents.get().is_none() {
+            let plan = Arc::clone(&self.plan);
+            let _ = self.contents.set(without_gil(py, move || plan.to_value())?);
+        }
+        Ok(self.contents.get().unwrap_or(&Value::Null))
+    }
+
     /// The plan itself.
     pub fn shared(&self) -> Arc<flitwork::Plan> {
         Arc::clone(&self.plan)

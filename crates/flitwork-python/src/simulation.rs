@@ -1,14 +1,13 @@
 //! A simulation that a caller advances, and whose ranks it tells what to do.
 
 use crate::detached::without_gil;
+use crate::operations::{Row, no_flit_bytes};
 use crate::plan::{Plan, Watch};
-use crate::supplied::no_flit_bytes;
-use crate::{arrays, errors, supplied, tables::json_text, topology};
+use crate::{arrays, errors, operations, tables::json_text, topology};
 use flitwork::measure::FlitTally;
-use flitwork::schedule::{ANY, After, OpKind, Operation, Units, Via};
+use flitwork::schedule::ANY;
 use flitwork::{Error, Pause};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +15,6 @@ use std::time::{Duration, Instant};
 
 /// Time between two looks at Python's signals.
 const LOOK: Duration = Duration::from_millis(50);
-
-/// What a rank does: kind, other rank, size or time, whether that is in bytes or ns, tag, operations that it waits for, step. No other
-/// rank, or tag: any.
-type Given = (String, Option<u32>, u64, bool, Option<u32>, Vec<u32>, u32, u8);
 
 /// A simulation in progress.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -120,11 +115,9 @@ impl Simulation {
     }
 
     /// Tells a rank that asks what it does next; with nothing it is at its end.
-    fn give(&self, py: Python<'_>, rank: u32, operations: Vec<Given>) -> PyResult<()> {
+    fn give(&self, rank: u32, operations: Vec<Row>) -> PyResult<()> {
         let plan = self.plan();
-        let operations =
-            operations.into_iter().map(|given| operation(given, &plan.units)).collect::<PyResult<Vec<_>>>()?;
-        self.with(|simulation| simulation.supply_operations(rank, operations).map_err(|e| errors::to_python(py, &e)))
+        self.with(|simulation| operations::supply(simulation, (rank, operations), &plan.units))
     }
 
     /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
@@ -133,17 +126,17 @@ impl Simulation {
     fn turn(
         &self,
         py: Python<'_>,
-        answers: Vec<supplied::Answer>,
+        answers: Vec<operations::Answer>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<supplied::Completed>)> {
+    ) -> PyResult<(&'static str, u64, Vec<u32>, Vec<operations::Completed>)> {
         let plan = self.plan();
         self.with(|simulation| {
             simulation.note_completions();
-            answers.into_iter().try_for_each(|answer| supplied::supply(simulation, answer, &plan.units))
+            answers.into_iter().try_for_each(|answer| operations::supply(simulation, answer, &plan.units))
         })?;
         let paused = self.advance(py, None, progress)?;
         self.with(|simulation| {
-            let completed = simulation.take_completions().into_iter().map(supplied::completed).collect();
+            let completed = simulation.take_completions().into_iter().map(operations::completed).collect();
             Ok((paused, simulation.now(), simulation.requests().collect(), completed))
         })
     }
@@ -252,40 +245,6 @@ impl Simulation {
     }
 }
 
-/// Bytes as flits, ns as cycles.
-fn compiled(kind: &str, amount: u64, units: &Units) -> PyResult<u64> {
-    let (found, field, what) = match kind {
-        "compute" => (units.cycles(amount), "cycle_ns", "ns"),
-        _ => (units.flits(amount), "flit_bytes", "bytes"),
-    };
-    found.ok_or_else(|| {
-        let hint = format!("an operation is in {what}");
-        let error = Error::config(format!("network.units.{field}"), "nothing", "a value", hint);
-        Python::attach(|py| errors::to_python(py, &error))
-    })
-}
-
 fn over() -> Error {
     Error::config("simulation", "over", "a simulation that has not given its result", "make a new one")
-}
-
-fn operation(
-    (kind, other, amount, in_units, tag, after, step, via): Given,
-    units: &Units,
-) -> PyResult<Operation<'static>> {
-    let amount = if in_units { compiled(&kind, amount, units)? } else { amount };
-    let named = |what: &str| PyErr::new::<PyValueError, _>(format!("a {kind} needs {what}"));
-    let kind = match kind.as_str() {
-        "send" => OpKind::Send {
-            to: other.ok_or_else(|| named("a rank"))?,
-            size: amount,
-            tag: tag.ok_or_else(|| named("a tag"))?,
-        },
-        "receive" => OpKind::Receive { from: other.unwrap_or(ANY), size: amount, tag: tag.unwrap_or(ANY) },
-        "compute" => OpKind::Compute { time: amount },
-        "wait" => OpKind::Wait,
-        _ => return Err(PyErr::new::<PyValueError, _>(format!("{kind} is no operation"))),
-    };
-    let via = Via::of_code(via).ok_or_else(|| PyErr::new::<PyValueError, _>("no network has this number"))?;
-    Ok(Operation { kind, via, step, after: After::List(after.into()) })
 }

@@ -41,12 +41,6 @@ pub fn stall_reasons() -> PyResult<String> {
     json_text(&STALL_REASONS)
 }
 
-/// Names of what an operation does, in the order of their numbers; JSON.
-#[pyfunction]
-pub fn operation_kinds() -> PyResult<String> {
-    json_text(&flitwork::measure::OPERATION_KINDS)
-}
-
 /// Memory that this process may use, three quarters of what there is \[bytes], and what limits it.
 #[pyfunction]
 pub fn usable_memory() -> (u64, &'static str) {

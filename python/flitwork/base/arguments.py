@@ -27,6 +27,9 @@ def several(name: str, values: Any, expected: str, hint: str = "") -> list[Any]:
 
 def whole(name: str, value: Any, least: int, most: int, hint: str = "") -> int:
     """``value`` if it is a whole number in that range, both ends included."""
+    # Nearly all are; they come by the million.
+    if type(value) is int and least <= value <= most:
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
         raise ConfigError(name, repr(value), f"a whole number from {least} to {most}", hint)
     return int(value)

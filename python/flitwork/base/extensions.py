@@ -30,6 +30,10 @@ class MissingExtension(FlitworkError, ImportError):
     """A part of flitwork, or a package beside it, cannot be loaded; the message says what to install."""
 
 
+class MissingPart(FlitworkError, AttributeError):
+    """A name of the package cannot be loaded; the message says what to install. ``hasattr(fw, "mpi")`` is false."""
+
+
 def is_complete(extra: str) -> bool:
     """Whether all libraries of an extra are installed. None is loaded."""
     return not any(_missing(library) for library in LIBRARIES[extra])

@@ -83,7 +83,7 @@ class Sample:
 
     @cached_property
     def _plan(self) -> dict[str, Any]:
-        return json.loads(self.plan.json)  # type: ignore[no-any-return]
+        return self.plan.contents()
 
     @property
     def packet_latency(self) -> Spread:
@@ -237,7 +237,7 @@ class _Running:
 
     def __init__(self, made: _core.Plan, settings: Settings, progress: Progress | None) -> None:
         # Of packets of one flit the tally has it already.
-        flits = not _one_flit(json.loads(made.json)["spec"]["workload"])
+        flits = not _one_flit(made.contents()["spec"]["workload"])
         self.simulation = _core.Simulation(made, tally=True, flits=flits)
         self.limit: float = settings["latency_thres"] if settings["sim_type"] == "latency" else -1.0
         self.progress = progress

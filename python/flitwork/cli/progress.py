@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flitwork import _core
 from flitwork.cli.heartbeat import alive
@@ -35,9 +34,7 @@ def watcher(patient: bool = False) -> Watcher:
 
 def cycles_to_simulate(plan: _core.Plan) -> int | None:
     """How long an open loop with a fixed measurement lasts at least [cycles]; of others it is not known before."""
-    run: dict[str, Any] = json.loads(plan.json)["spec"]["run"]
-    warm_up, measured = run.get("warmup_cycles"), run.get("measurement_cycles")
-    return warm_up + measured if warm_up is not None and measured else None
+    return plan.fixed_cycles
 
 
 @contextmanager

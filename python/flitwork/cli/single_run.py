@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -149,11 +148,11 @@ def plan(
         return
     spec = specification(what, network, **workload.told)
     with alive("planning"):
-        text = plan_of(spec).json
+        planned = plan_of(spec)
+        found = planned.contents()
     if as_json:
-        typer.echo(text)
+        typer.echo(planned.json)
         return
-    found = json.loads(text)
     print_table(("field", "value"), list(_leaves(found)))
     memory, described = found["estimated_memory_bytes"] / 1e6, found["described"]
     say(
@@ -164,13 +163,13 @@ def plan(
 
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
     jobs = plan_study(load_study(path), quick, watcher())
-    plans = [(job, json.loads(job.plan().json)) for job in jobs]
+    plans = [(job, job.plan()) for job in jobs]
     if as_json:
-        print_json([{"points": [p.label for p in job.points], **plan} for job, plan in plans])
+        print_json([{"points": [p.label for p in job.points], **plan.contents()} for job, plan in plans])
         return
     rows = [
-        (point.label, found["derived"]["terminals"], job.memory_bytes / 1e6, job.seconds, job.hash[:12])
-        for job, found in plans
+        (point.label, plan.terminals, job.memory_bytes / 1e6, job.seconds, job.hash[:12])
+        for job, plan in plans
         for point in job.points
     ]
     headers = ("point", "terminals", "memory [MB]", "time [s]", "plan")

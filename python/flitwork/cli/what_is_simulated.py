@@ -25,20 +25,52 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class NetworkOptions:
-    """Options of the network, and ``--set`` for every other field."""
+class GridOptions:
+    """Options of a grid, in commands that need one."""
+
+    size: Size = None
+    mesh: IsMesh = False
+    wrap: Wrap = None
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The table ``network.topology``."""
+        return network_table(self.size, self.mesh, self.wrap)
+
+
+@dataclass(frozen=True)
+class TopologyOptions:
+    """Options of the topology."""
 
     topology: Topology = None
     size: Size = None
     mesh: IsMesh = False
     wrap: Wrap = None
-    ports: Ports = None
-    settings: Settings = None
+
+    @property
+    def has_topology(self) -> bool:
+        """Whether one of them says what the topology is."""
+        return self.mesh or any(one is not None for one in (self.topology, self.size, self.wrap))
 
     @property
     def table(self) -> dict[str, Any]:
         """The table ``network.topology``; fields without an option come by ``--set``."""
         return network_table(self.size, self.mesh, self.wrap, self.topology)
+
+
+@dataclass(frozen=True)
+class MachineOptions(TopologyOptions):
+    """Options of the network in commands whose ranks use one port, and ``--set`` for every other field."""
+
+    settings: Settings = None
+
+
+@dataclass(frozen=True)
+class NetworkOptions(TopologyOptions):
+    """Options of the network, and ``--set`` for every other field."""
+
+    ports: Ports = None
+    settings: Settings = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ known before (``columns``).
 from flitwork.experiment.archive import Archive, HasRow, different
 from flitwork.experiment.columns import Columns
 from flitwork.experiment.execute import Execution, Status, Watcher, execute
-from flitwork.experiment.jobs import Failure, Job, plan_points
+from flitwork.experiment.jobs import Failure, Job, Keeper, plan_points
 from flitwork.experiment.point import Point
 from flitwork.experiment.points import expand, known_columns
 from flitwork.experiment.store import Store
@@ -25,6 +25,7 @@ __all__ = [
     "Failure",
     "HasRow",
     "Job",
+    "Keeper",
     "Point",
     "Status",
     "Store",

@@ -88,6 +88,9 @@ def execute(
     watcher = watcher or default_watcher()
     done = Execution({} if kept is None else kept, [])
     done.results.update({job.hash: found for job in jobs if store and (found := store.get(job.hash))})
+    for job in jobs:
+        if job.hash in done.results:
+            job.release()
     left = sorted((job for job in jobs if job.hash not in done.results), key=lambda job: -job.seconds)
     status = Status(len(jobs), stored=len(done.results), done=len(done.results), work=sum(job.seconds for job in left))
     try:

@@ -45,9 +45,14 @@ class StudyRun:
     figures: list[Path]
 
 
-def plan_study(study: StudyFile, quick: bool = False, watcher: Watcher | None = None) -> list[Job]:
-    """Plans every point of a study and checks every name in its file, so that errors come before anything runs."""
-    jobs = plan_points(expand(study, quick), watcher.planning if watcher else None)
+def plan_study(
+    study: StudyFile, quick: bool = False, watcher: Watcher | None = None, *, another_process: bool = False
+) -> list[Job]:
+    """Plans every point of a study and checks every name in its file, so that errors come before anything runs.
+
+    ``another_process`` as for :func:`plan_points`.
+    """
+    jobs = plan_points(expand(study, quick), watcher.planning if watcher else None, another_process=another_process)
     check_names(study)
     return jobs
 
@@ -83,7 +88,7 @@ def run_study(
     runs_on = make_engine(engine, scheduler, jobs)
     watcher = watcher or default_watcher()
     could_be_folder(Path(out) if out else default_folder(study, quick))
-    plans = plan_study(study, quick, watcher)
+    plans = plan_study(study, quick, watcher, another_process=runs_on.another_process)
     folder = writable_folder(Path(out) if out else default_folder(study, quick))
     _take_folder(folder, study)
     known = known_columns(study, quick)
@@ -114,6 +119,9 @@ class _Means:
             simulated = {job.hash for job in jobs if self.store.path(job.hash).exists()}
             archived.update(self.archive.of([job for job in jobs if job.hash not in simulated], self.run_again))
         left = [job for job in jobs if job.hash not in archived]
+        for job in jobs:
+            if job.hash in archived:
+                job.release()
         done = execute(left, self.store, self.engine, self.watcher)
         return {**archived, **done.results}, done.failures
 
@@ -128,7 +136,12 @@ def _in_stages(
     first = [job for job in plans if any(point.experiment not in later for point in job.points)]
     done, failures = means.execute(first)
     rows = {point.label: done[job.hash].row for job in first if job.hash in done for point in job.points}
-    plans = plan_points(expand(study, quick, rows), means.watcher.planning)
+    plans = plan_points(
+        expand(study, quick, rows),
+        means.watcher.planning,
+        another_process=means.engine.another_process,
+        planned=plans,
+    )
     # What is stored by now is not run again.
     known = {failure.job.hash for failure in failures}
     second, more = means.execute([job for job in plans if job.hash not in known])

@@ -95,7 +95,7 @@ def run_points(
     """Simulates points, as :func:`sweep` does."""
     runs_on = make_engine(engine, scheduler, jobs)
     watcher = watcher or default_watcher()
-    plans = plan_points(points, watcher.planning)
+    plans = plan_points(points, watcher.planning, another_process=runs_on.another_process)
     store = Store(writable_folder(Path(out), "out")) if out else None
     done = execute(plans, store, runs_on, watcher)
     table = tidy(plans, done.results).drop(columns="experiment", errors="ignore")

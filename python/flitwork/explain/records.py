@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 Ints: TypeAlias = "NDArray[np.int64]"
 #: Numbers of the kinds of operations, by name.
-KIND = {name: number for number, name in enumerate(json.loads(_core.operation_kinds()))}
+KIND = {name: number for number, name in enumerate(_core.operation_kinds())}
 #: Numbers of causes, by name.
 CAUSE = {name: number for number, name in enumerate(CAUSES)}
 #: What had not happened by the end, in arrays of records.

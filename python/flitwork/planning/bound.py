@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,7 +29,7 @@ class Bound:
     @classmethod
     def of(cls, planned: _core.Plan) -> Bound:
         """The bound of a plan."""
-        return cls(json.loads(planned.bound()), Units.of(json.loads(planned.json)["described"]))
+        return cls(planned.bound(), Units(**planned.units))
 
     @property
     def physical(self) -> dict[str, float]:

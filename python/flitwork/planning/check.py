@@ -136,7 +136,7 @@ def check(
             hint = "a network has its own; take one of the two out"
             raise ConfigError(of_grid[0], "there", "nothing beside a network", hint)
         planned = plan(network, work, host)
-        described = json.loads(planned.json)["described"]
+        described = planned.contents()["described"]
         return check_plan(planned, f"{described['topology']['kind']} {described['size']}")
     if size is None:
         raise ConfigError("size", "nothing", "a size for each dimension, or a network", "for example size=(9, 9)")
@@ -148,7 +148,7 @@ def check(
 
 def check_plan(planned: _core.Plan, network: str) -> Check:
     """:func:`check` of a plan that exists; ``network`` is for the reader."""
-    found, described = json.loads(planned.check()), json.loads(planned.json)["described"]
+    found, described = json.loads(planned.check()), planned.contents()["described"]
     return Check(
         name=described["workload"],
         network=network,

@@ -79,9 +79,9 @@ def pace(
 
 def pace_plan(planned: _core.Plan, over: str, aggregate: bool) -> Pace:
     """:func:`pace` of a plan that exists."""
-    spec = json.loads(planned.json)["spec"]
-    packet_flits, ports = int(spec["workload"]["packet_flits"]), int(spec["network"]["nic"]["ports"])
     rows = json.loads(planned.overlap(over, aggregate))
+    # A workload that is no schedule has been refused.
+    packet_flits, ports = planned.packet_flits or 1, planned.nic_ports
     steps = pd.DataFrame(rows, columns=[*COLUMNS][:8])
     # Between the packets of a message, and behind the last one where the messages of a NIC share the pause.
     packets = -(-steps["longest_flits"] // packet_flits)

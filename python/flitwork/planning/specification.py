@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flitwork import _core
@@ -16,7 +15,7 @@ from flitwork.networks.network import Network, check_network, nest_run, not_a
 from flitwork.values.plain import Spec, checked, to_json
 from flitwork.values.tables import Host, Run
 from flitwork.values.value import Value, as_written
-from flitwork.workloads.arrays import located, table_of, with_numbers
+from flitwork.workloads.arrays import Read, located, table_of, with_numbers
 from flitwork.workloads.workload import Workload, is_silent
 
 __all__ = [
@@ -78,36 +77,45 @@ class Prepared:
 
     text: str
     tables: tuple[_core.Table, ...] = ()
+    #: Whether it states ``run.threads``.
+    states_threads: bool = False
+    #: Where the numbers come from that were read from files; for errors.
+    read: Mapping[str, Read] = field(default_factory=dict, compare=False, repr=False)
 
     def plan(self) -> _core.Plan:
         """Its plan."""
         return _core.Plan(self.text, list(self.tables))
 
+    def checked_plan(self) -> _core.Plan:
+        """Its plan; what is wrong with numbers from a file names their place, and rounded times are a warning."""
+        try:
+            plan = self.plan()
+        except ConfigError as error:
+            if error.path == "network.topology.kind" and not error.hint:
+                raise aliases.unknown(error.value.strip('"')) from None
+            raise located(error, self.read) from None
+        _warn_of_rounding(plan)
+        return plan
 
-def prepare(spec: Mapping[str, Any]) -> tuple[Prepared, _core.Plan]:
-    """A specification with its files read, and its plan; what is wrong with numbers from a file names their place."""
+
+def prepare(spec: Mapping[str, Any]) -> Prepared:
+    """A specification with its files read."""
     complete, read = with_numbers(spec)
     complete = aliases.specification(complete)
-    prepared = Prepared(to_json(complete), tuple(_tables(complete)))
-    try:
-        plan = prepared.plan()
-    except ConfigError as error:
-        if error.path == "network.topology.kind" and not error.hint:
-            raise aliases.unknown(error.value.strip('"')) from None
-        raise located(error, read) from None
-    _warn_of_rounding(plan)
-    return prepared, plan
+    run = complete.get("run")
+    states_threads = isinstance(run, Mapping) and "threads" in run
+    return Prepared(to_json(complete), tuple(_tables(complete)), states_threads, read)
 
 
 def _warn_of_rounding(plan: _core.Plan) -> None:
     """Warns of times that are simulated as others, where that is more than a little."""
-    found = [one for one in json.loads(plan.rounded) if abs(one["error"]) > _ROUNDED_SILENTLY]
+    found = [one for one in plan.rounded if abs(one[3]) > _ROUNDED_SILENTLY]
     if not found:
         return
-    found.sort(key=lambda one: -abs(one["error"]))
+    found.sort(key=lambda one: -abs(one[3]))
     said = [
-        f"{one['field']} = {one['given_ns']:.6g} becomes {one['value_ns']:.6g} ns ({one['error']:+.1%})"
-        for one in found[:_MOST_ROUNDED]
+        f"{path} = {given_ns:.6g} becomes {value_ns:.6g} ns ({error:+.1%})"
+        for path, given_ns, value_ns, error in found[:_MOST_ROUNDED]
     ]
     said += [f"and {len(found) - len(said)} more"] if len(said) < len(found) else []
     text = f'times are rounded to whole cycles: {", ".join(said)}; network.units.rounding = "exact" refuses them'
@@ -116,7 +124,7 @@ def _warn_of_rounding(plan: _core.Plan) -> None:
 
 def plan_of(spec: Mapping[str, Any]) -> _core.Plan:
     """The plan of a specification."""
-    return prepare(spec)[1]
+    return prepare(spec).checked_plan()
 
 
 def with_tables(spec: Mapping[str, Any], tables: Sequence[_core.Table]) -> dict[str, Any]:

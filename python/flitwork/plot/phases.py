@@ -43,7 +43,7 @@ def phases(
 
 def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
     """:func:`phases` of a plan that exists."""
-    known = json.loads(planned.json)
+    known = planned.contents()
     described, place = known["described"], layout(known["spec"]["network"]["topology"])
     messages = planned.messages()
     number = messages["phase"] // described["nic_ports"]

@@ -15,7 +15,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.experiment import Job, Point
+from flitwork.experiment import Job, Keeper, Point
 from flitwork.planning.specification import Host, Network, prepare, simulation
 from flitwork.workloads.workload import Spec, Workload, collective
 
@@ -70,8 +70,11 @@ def candidates(
     _check_sent(operation, sent, rows)
     count = whole("seeds", seeds, 1, _MOST_SEEDS, "each candidate runs once a seed")
 
+    keeper = Keeper()
+
     def plan(row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Candidate:
-        return _planned(network, host, operation, row["name"], {**sent, **parameters}, parameters, options, count)
+        given = {**sent, **parameters}
+        return _planned(network, host, operation, row["name"], given, parameters, options, count, keeper)
 
     found: list[Candidate] = []
     refused: dict[str, str] = {}
@@ -170,19 +173,17 @@ def _planned(
     parameters: Mapping[str, Any],
     options: Spec,
     seeds: int,
+    keeper: Keeper,
 ) -> Candidate:
     given = {name: value for name, value in sent.items() if name not in PARAMETERS or name in parameters}
     workload = collective(operation, algorithm, **given)
     label = _label(algorithm, parameters)
     jobs: list[Job] = []
     for seed in range(1, seeds + 1):
-        prepared, plan = prepare(simulation(network, workload, {**options, "seed": seed}, host=host))
-        described = json.loads(plan.json)
-        memory, described = int(described["estimated_memory_bytes"]), described["described"]
-        work, seconds = (float(described[name]) for name in ("estimated_work_flit_hops", "estimated_seconds"))
-        point = Point(label, "pick", {}, seed, {})
-        jobs.append(Job(prepared, plan.hash, work, seconds, memory, (point,)))
-    messages, bound = plan.messages(), json.loads(plan.bound())
+        prepared = prepare(simulation(network, workload, {**options, "seed": seed}, host=host))
+        plan = prepared.checked_plan()
+        jobs.append(Job.of(prepared, plan, Point(label, "pick", {}, seed, {}), keeper))
+    messages, bound = plan.messages(), plan.bound()
     steps, ranks = (int(messages[name].max()) + 1 if len(messages[name]) else 0 for name in ("phase", "from"))
     any_algorithm = (bound.get("operation") or {}).get("cycles")
     least = math.nan if any_algorithm is None else float(any_algorithm)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -246,7 +245,7 @@ def _plan(network: Network, workload: Workload, run: Mapping[str, Any] | None) -
 def _title(name: str, network: Network, workload: Workload, run: Mapping[str, Any] | None) -> str:
     from flitwork.plot.labels import simulated
 
-    return simulated(name, json.loads(_plan(network, _some_load(workload), run).json))
+    return simulated(name, _plan(network, _some_load(workload), run).contents())
 
 
 def _bracket(table: pd.DataFrame) -> tuple[float, float]:
@@ -276,7 +275,7 @@ def _limits(
     planned = _plan(network, _some_load(workload), run)
     bound = Bound.of(planned)
     if capacity is None:
-        known_capacity = json.loads(planned.json)["described"]["uniform_capacity_flits_per_cycle"]
+        known_capacity = planned.uniform_capacity
         capacity = bound.saturation_load if known_capacity is None else float(known_capacity)
     expected, hint = "a load above 0 [flits/cycle/terminal]", "for an N x N torus 8 / N"
     if not (math.isfinite(number("capacity", capacity, expected, hint)) and capacity > 0):

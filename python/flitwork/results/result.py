@@ -393,7 +393,7 @@ class Result:
         table = pd.DataFrame({k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("operations.")})
         if table.empty:
             return pd.DataFrame(columns=["rank", "operation", "kind", "peer", "tag", "step", "amount"])
-        table["kind"] = np.array(json.loads(_core.operation_kinds()), dtype=object)[table["kind"]]
+        table["kind"] = np.array(_core.operation_kinds(), dtype=object)[table["kind"]]
         table = table.drop(columns="waits_for")
         for name in [name for name in table.columns if name.endswith("_cycle")]:
             table[name] = _or_missing(self.columns[f"operations.{name}"], NEVER)
@@ -506,11 +506,10 @@ def run_plan(plan: _core.Plan, progress: Progress | None = None) -> Result:
     """Runs a plan and puts the bound beside what came out."""
     from time import perf_counter
 
-    described = json.loads(plan.json)
-    if described["spec"]["run"]["record"].get("to_file"):
+    if plan.records_to_file:
         hint = "fw.simulate(packets_file=...) and flitwork simulate --packets-file set it"
         raise ConfigError("run.record.to_file", "true", "a file beside it, for which packets are recorded", hint)
     started = perf_counter()
     values, columns = plan.simulate(progress)
     wall_seconds = perf_counter() - started
-    return Result(described, json.loads(values), columns, Bound.of(plan), wall_seconds, plan.tables)
+    return Result(plan.contents(), json.loads(values), columns, Bound.of(plan), wall_seconds, plan.tables)

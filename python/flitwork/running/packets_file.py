@@ -69,18 +69,18 @@ def run_to_file(plan: _core.Plan, path: Path, progress: Progress | None = None, 
     an error), the file can be read and has the packets that had arrived. A full disk, or a process that is killed
     (SIGKILL), leaves one that cannot be read. ``name`` is the argument or the option that says the path.
     """
-    started, described = perf_counter(), json.loads(plan.json)
+    started = perf_counter()
     simulation = _core.Simulation(plan)
     # Packets that have been taken are nobody's until the file has them: what stops the run may do so between that only.
     with signals_raise(), SignalsWait() as signals, _opened(path, plan, name) as file:
         try:
-            _advance(simulation, file, described["derived"]["terminals"], signals, progress)
+            _advance(simulation, file, plan.terminals, signals, progress)
         finally:
             file.add(simulation.take_packets())
         values, columns = simulation.finish()
         file.add({name: column for name, column in columns.items() if name.startswith("packets.")})
     kept = {name: column for name, column in columns.items() if not name.startswith("packets.")}
-    return Result(described, json.loads(values), kept, Bound.of(plan), perf_counter() - started, plan.tables)
+    return Result(plan.contents(), json.loads(values), kept, Bound.of(plan), perf_counter() - started, plan.tables)
 
 
 def _advance(

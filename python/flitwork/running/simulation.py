@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_RANK = 2**32 - 1
+#: The numbers of what a rank can be told. ``WAIT_ANY`` goes on when one of the operations that it waits for is
+#: complete, ``PROBE`` when there is a message that a receive would take, ``POLL`` when an operation completes, a
+#: message comes that no receive takes, or its time is over. ``SEND_SYNCHRONOUSLY`` is complete when its message has
+#: been received.
+Kind = _core.Kind
 #: What a rank does, unchecked: kind (of :class:`Kind`), other rank, bytes or cycles, tag, context, what it waits for.
 Told = tuple[int, int | None, int, int | None, int, Sequence[int]]
 #: A rank and what it does next; with nothing it is at its end.
@@ -84,22 +89,6 @@ def _plan(
     return plan_of(recording(spec, packets_file) if packets_file else spec)
 
 
-class Kind:
-    """What a rank can be told by :meth:`Simulation.turn`."""
-
-    SEND, RECEIVE, COMPUTE, WAIT = range(4)
-    #: Goes on when one of the operations that it waits for is complete.
-    WAIT_ANY = 4
-    #: Goes on when there is a message that a receive would take.
-    PROBE = 5
-    #: Goes on when an operation completes, a message comes that no receive takes, or the time is over.
-    POLL = 6
-    #: A send that is complete when its message has been received.
-    SEND_SYNCHRONOUSLY = 7
-    #: The time of a poll without an end.
-    FOREVER = 2**64 - 1
-
-
 class Simulation:
     """A simulation that can be advanced, paused and continued.
 
@@ -138,12 +127,12 @@ class Simulation:
     @property
     def cycle_ns(self) -> float:
         """Length of a cycle [ns]; NaN where ``network.units`` does not say it."""
-        return Units.of(json.loads(self._plan.json)["described"]).cycle_ns or math.nan
+        return Units(**self._plan.units).cycle_ns or math.nan
 
     @property
     def host(self) -> dict[str, Any]:
         """The table ``host``, with its defaults."""
-        said: dict[str, Any] = json.loads(self._plan.json)["spec"].get("host", {})
+        said: dict[str, Any] = self._plan.contents()["spec"].get("host", {})
         return {"reduce_cycles_per_flit": 0.0, **said}
 
     @property
@@ -191,7 +180,7 @@ class Simulation:
         Raises :class:`flitwork.ScheduleError` where the rank does not ask, or an operation makes no sense in the
         schedule, and :class:`flitwork.ConfigError` where a field cannot be used: ``operations[0].flits``.
         """
-        self._running.give(whole("rank", rank, 0, _MOST_RANK), plain_operations(operations))
+        self._running.give(whole("rank", rank, 0, _MOST_RANK), [one.row for one in plain_operations(operations)])
 
     def turn(
         self, answers: Sequence[Answer], progress: Progress | None = None
@@ -227,4 +216,4 @@ class Simulation:
         """The outcome; the simulation cannot go on after it. One that has not ended counts as cut short."""
         values, columns = self._running.finish()
         bound = Bound.of(self._plan)
-        return Result(json.loads(self._plan.json), json.loads(values), columns, bound, self._seconds, self._plan.tables)
+        return Result(self._plan.contents(), json.loads(values), columns, bound, self._seconds, self._plan.tables)

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from flitwork import _core
 from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.workloads.schedule_file import NETWORKS
 
+#: Networks of a machine that a message may go by, in the order in which the simulator counts them.
+NETWORKS = tuple(_core.message_networks())
 #: The simulator keeps the number after it for "any".
-_MOST_NUMBER = 2**32 - 2
-_MOST_AMOUNT = 2**40
+MOST_NUMBER = 2**32 - 2
+MOST_AMOUNT = 2**40
 
-#: As the simulator takes it: what, other rank, how much, whether that is in bytes or ns, tag, what it waits for, step,
-#: and by which network it goes.
-Plain = tuple[str, int | None, int, bool, int | None, list[int], int, int]
+
+class Plain(NamedTuple):
+    """An operation as plain numbers, all of them checked."""
+
+    kind: int
+    peer: int | None
+    amount: int
+    in_units: bool
+    tag: int | None
+    after: list[int]
+    step: int = 0
+    via: int = 0
+
+    @property
+    def row(self) -> tuple[int, int | None, int, int | None, int, Sequence[int], bool, int]:
+        """As a simulation that runs takes it: it knows no steps."""
+        return self.kind, self.peer, self.amount, self.tag, 0, self.after, self.in_units, self.via
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ Operation = Send | Receive | Compute | Wait
 
 
 def plain_operations(operations: Any, path: str = "operations") -> list[Plain]:
-    """Operations as the simulator takes them; a field that cannot be used is a :class:`ConfigError` with its path."""
+    """Operations as plain numbers; a field that cannot be used is a :class:`ConfigError` with its path."""
     given = several(path, operations, "a list of fw.Send, fw.Receive, fw.Compute or fw.Wait")
     return [_plain(f"{path}[{i}]", operation) for i, operation in enumerate(given)]
 
@@ -88,8 +104,8 @@ def _plain(path: str, operation: Any) -> Plain:
     match operation:
         case Send(to, flits, tag, after):
             other, tagged = _number(f"{path}.to", to), _number(f"{path}.tag", tag)
-            return (
-                "send",
+            return Plain(
+                _core.Kind.SEND,
                 other,
                 *_amount(path, "flits", flits, "bytes", operation.bytes, 1),
                 tagged,
@@ -100,30 +116,31 @@ def _plain(path: str, operation: Any) -> Plain:
         case Receive(source, flits, tag, after):
             asked, kind = _number_or_any(f"{path}.source", source), _number_or_any(f"{path}.tag", tag)
             length = _amount(path, "flits", flits, "bytes", operation.bytes, 1)
-            return "receive", asked, *length, kind, _after(path, after), _step(path, operation.step), 0
+            step = _step(path, operation.step)
+            return Plain(_core.Kind.RECEIVE, asked, *length, kind, _after(path, after), step)
         case Compute(cycles, after):
             time = _amount(path, "cycles", cycles, "ns", operation.ns, 0)
-            return "compute", None, *time, None, _after(path, after), 0, 0
+            return Plain(_core.Kind.COMPUTE, None, *time, None, _after(path, after))
         case Wait(after):
-            return "wait", None, 0, False, None, _after(path, after), 0, 0
+            return Plain(_core.Kind.WAIT, None, 0, False, None, _after(path, after))
     raise ConfigError(path, repr(operation), "a Send, Receive, Compute or Wait", "for example fw.Send(1, flits=8)")
 
 
 def _number(path: str, value: Any) -> int:
-    return whole(path, value, 0, _MOST_NUMBER)
+    return whole(path, value, 0, MOST_NUMBER)
 
 
 def _number_or_any(path: str, value: Any) -> int | None:
-    return None if value is None else whole(path, value, 0, _MOST_NUMBER, "None for any")
+    return None if value is None else whole(path, value, 0, MOST_NUMBER, "None for any")
 
 
 def _amount(path: str, name: str, value: Any, unit: str, in_unit: Any, least: int) -> tuple[int, bool]:
     """How much, by one of two names, and whether it is by the second."""
     if in_unit is None:
-        return whole(f"{path}.{name}", value, least, _MOST_AMOUNT), False
+        return whole(f"{path}.{name}", value, least, MOST_AMOUNT), False
     if value is not None:
         raise ConfigError(f"{path}.{unit}", repr(in_unit), f"{name} or {unit}, not both", "leave one of them out")
-    return whole(f"{path}.{unit}", in_unit, 0, _MOST_AMOUNT), True
+    return whole(f"{path}.{unit}", in_unit, 0, MOST_AMOUNT), True
 
 
 def _step(path: str, value: int | None) -> int:

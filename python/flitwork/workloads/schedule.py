@@ -7,7 +7,7 @@ specification, which names it by a digest of its contents.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.base.output_files import write_atomically
-from flitwork.workloads.operations import Operation, Plain, Receive, Send, Wait, plain_operations
-from flitwork.workloads.schedule_file import ANY, KINDS, read_schedule, schedule_table, table_frame
+from flitwork.workloads.operation_columns import columns_of
+from flitwork.workloads.operations import Operation, Receive, Send, Wait
+from flitwork.workloads.schedule_file import read_schedule, schedule_table, table_frame
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said
 
 #: What one rank does in one step of an algorithm.
@@ -51,8 +52,7 @@ class Schedule(Workload):
         packet_bytes: Quantity | None = None,
     ) -> None:
         given = several("programs", programs, "a list of operations for each rank")
-        rows = [plain_operations(program, f"programs[{rank}]") for rank, program in enumerate(given)]
-        self._keep(_table(rows, name), packet_flits, packet_bytes)
+        self._keep(_core.Table.schedule(name, *columns_of(given)), packet_flits, packet_bytes)
 
     def _keep(self, table: _core.Table, packet_flits: int | None, packet_bytes: Quantity | None = None) -> None:
         length = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
@@ -117,19 +117,19 @@ class Schedule(Workload):
     @property
     def name(self) -> str:
         """Its name in tables and messages."""
-        return str(self._operations()["name"])
+        return self._table.name
 
     @property
     def ranks(self) -> int:
         """Number of ranks."""
-        return int(self._operations()["ranks"])
+        return self._table.ranks
 
     def table(self) -> pd.DataFrame:
         """All operations, a row each.
 
         Columns rank, operation, peer, flits or bytes, cycles or ns, tag, step, after; -1 is any rank, or any tag.
         """
-        return table_frame(self.spec["schedule"])
+        return table_frame(self._table)
 
     def save(self, file: str | Path) -> Path:
         """Writes :meth:`table` to a file .csv or .parquet. A file that is there is replaced."""
@@ -145,17 +145,18 @@ class Schedule(Workload):
 
         Raises :class:`flitwork.ScheduleError` that names ranks and operations.
         """
-        report: dict[str, Any] = json.loads(self.spec["schedule"].check())
-        if self._operations()["in_units"][0]:
+        report: dict[str, Any] = json.loads(self._table.check())
+        if self._table.in_units[0]:
             return {key.replace("flits", "bytes"): value for key, value in report.items()}
         return report
 
-    def _operations(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.spec["schedule"].operations()
-        return found
+    @property
+    def _table(self) -> _core.Table:
+        table: _core.Table = self.spec["schedule"]
+        return table
 
     def __repr__(self) -> str:
-        return f"<schedule {self.name}: {self.ranks} ranks, {self.spec['schedule'].rows:,} operations>"
+        return f"<schedule {self.name}: {self.ranks} ranks, {self._table.rows:,} operations>"
 
 
 def _in_steps(steps: Iterable[Step], blocking: bool) -> list[Operation]:
@@ -179,50 +180,3 @@ def _in_steps(steps: Iterable[Step], blocking: bool) -> list[Operation]:
             before.append(len(operations))
             operations.append(operation)
     return operations
-
-
-def _table(rows: Sequence[list[Plain]], name: str) -> _core.Table:
-    if not rows:
-        raise ConfigError("programs", "nothing", "a list of operations for at least one rank")
-    of_messages = _unit(rows, KINDS[:2], "bytes", "flits")
-    of_times = _unit(rows, KINDS[2:3], "ns", "cycles")
-    kinds = {kind: code for code, kind in enumerate(KINDS)}
-    flat = [row for program in rows for row in program]
-    return _core.Table.schedule(
-        name,
-        (of_messages, of_times),
-        [len(program) for program in rows],
-        [kinds[row[0]] for row in flat],
-        [_or_any(row, 1) for row in flat],
-        [row[2] for row in flat],
-        [_or_any(row, 4) for row in flat],
-        [row[6] for row in flat],
-        [row[7] for row in flat],
-        [len(row[5]) for row in flat],
-        [op for row in flat for op in row[5]],
-    )
-
-
-def _or_any(row: Plain, column: int) -> int:
-    """A rank or a tag; of operations that have none 0."""
-    value = row[column]
-    if value is None:
-        return ANY if row[0] == "receive" else 0
-    assert isinstance(value, int)
-    return value
-
-
-def _unit(rows: Sequence[list[Plain]], kinds: Sequence[str], in_units: str, plain: str) -> bool:
-    """Whether operations of these kinds are in bytes, or ns; one that differs from the first is an error."""
-    first = None
-    for rank, program in enumerate(rows):
-        for op, row in enumerate(program):
-            if row[0] not in kinds:
-                continue
-            if first is None:
-                first = row[3]
-            if row[3] != first:
-                names = (in_units, plain) if row[3] else (plain, in_units)
-                expected = f"{names[1]}, as the operations before it"
-                raise ConfigError(f"programs[{rank}][{op}].{names[0]}", row[2], expected, "use one unit in a schedule")
-    return bool(first)

@@ -8,13 +8,16 @@ between. An empty cell stands for nothing, or 0; the rows of a rank are in progr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError, ScheduleError, did_you_mean
 from flitwork.base.libraries import np, pd
+from flitwork.workloads.operation_columns import ANY, operations
+from flitwork.workloads.operations import NETWORKS
 from flitwork.workloads.table_file import (
     as_numbers,
     check_size,
@@ -27,19 +30,18 @@ from flitwork.workloads.table_file import (
 )
 
 #: What an operation is, in the order in which the simulator counts them.
-KINDS = ("send", "receive", "compute", "wait")
-#: What only programs of other formats have; tables that are read do not.
-_OF_PROGRAMS = ("task", "started")
-#: Networks of a machine that a message may go by, in the order in which the simulator counts them.
-NETWORKS = ("network", "bus", "bus_next", "bus_same", "tree")
+_NAMES = tuple(_core.operation_kinds())
+#: What tables may have that are read; programs of other formats have tasks as well.
+KINDS = _NAMES[: _core.Kind.WAIT + 1]
 SIZES, TIMES = ("flits", "bytes"), ("cycles", "ns")
 COLUMNS = ("rank", "operation", "peer", *SIZES, *TIMES, "tag", "step", "network", "after")
 _EXPECTED = "columns rank, operation and, as needed, peer, flits or bytes, cycles or ns, tag, step, network, after"
-#: As the simulator writes "any".
-ANY = 2**32 - 1
 _MOST, _MOST_AMOUNT = ANY - 1, 2**40
 #: Bytes that reading takes at most, for each byte of a CSV file, and for each row of a Parquet file.
 _PER_BYTE, _PER_ROW = 12, 400
+
+#: What an operation waits for that may start at once.
+_NOTHING: Sequence[int] = ()
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -70,28 +72,44 @@ def read_schedule(file: Path, path: str) -> _core.Table:
 
 def table_frame(table: _core.Table) -> pd.DataFrame:
     """The operations of a schedule as a data frame that :func:`schedule_table` takes."""
-    found = table.operations()
-    kind, (in_bytes, in_ns) = found["kind"], found["in_units"]
-    message, compute = kind < KINDS.index("compute"), np.isin(kind, (KINDS.index("compute"), len(KINDS)))
-    amount = pd.array(found["amount"], dtype="Int64")
+    found, (in_bytes, in_ns) = table.operations(), table.in_units
+    kind, via = found.kind, found.via
+    message = kind <= _core.Kind.RECEIVE
+    compute = np.isin(kind, (_core.Kind.COMPUTE, _core.Kind.TASK, _core.Kind.WAIT_UNTIL))
+    amount = pd.array(found.amount, dtype="Int64")
+    counts = found.operations
     columns = {
-        "rank": found["rank"],
-        "operation": np.array((*KINDS, *_OF_PROGRAMS), dtype=object)[kind],
-        "peer": pd.Series(pd.array(found["peer"], dtype="Int64")).where(message),
+        "rank": np.repeat(np.arange(len(counts), dtype=np.uint32), counts.astype(np.int64)),
+        "operation": np.array(_NAMES, dtype=object)[kind],
+        "peer": pd.Series(pd.array(_any_as_minus_one(found.peer), dtype="Int64")).where(message),
         SIZES[in_bytes]: pd.Series(amount).where(message),
         TIMES[in_ns]: pd.Series(amount).where(compute),
-        "tag": pd.Series(pd.array(found["tag"], dtype="Int64")).where(message),
-        "step": found["step"],
-        **({"network": _networks(kind, found["via"])} if found["via"].any() else {}),
-        "after": [" ".join(map(str, after)) for after in found["after"]],
+        "tag": pd.Series(pd.array(_any_as_minus_one(found.tag), dtype="Int64")).where(message),
+        "step": found.step,
+        **({"network": _networks(kind, via)} if via.any() else {}),
+        "after": _texts(found.dependencies, found.after),
     }
     return pd.DataFrame(columns)
+
+
+def _any_as_minus_one(column: Array) -> Array:
+    return np.where(column == ANY, -1, column.astype(np.int64))
+
+
+def _texts(dependencies: Array, after: Array) -> list[str]:
+    """The numbers that each operation waits for, with blanks between."""
+    texts, numbers = [""] * len(dependencies), [*map(str, after.tolist())]
+    rows = np.flatnonzero(dependencies)
+    ends = np.cumsum(dependencies[rows], dtype=np.int64).tolist()
+    for row, start, end in zip(rows.tolist(), [0, *ends], ends, strict=False):
+        texts[row] = " ".join(numbers[start:end])
+    return texts
 
 
 def _networks(kind: Array, via: Array) -> Array:
     """By which network each send goes; empty for what is none."""
     names = np.array(NETWORKS, dtype=object)[via]
-    names[kind != KINDS.index("send")] = None
+    names[kind != _core.Kind.SEND] = None
     return np.asarray(names)
 
 
@@ -103,10 +121,10 @@ class _Rows:
         self.rank = self._numbers("rank", _MOST)
         self.kind = self._kinds()
         peers = self._numbers("peer", _MOST, least=-1, empty=-1)
-        message, compute = self.kind < KINDS.index("compute"), self.kind == KINDS.index("compute")
+        message, compute = self.kind <= _core.Kind.RECEIVE, self.kind == _core.Kind.COMPUTE
         tags = self._numbers("tag", _MOST, least=-1)
         for column, name in ((peers, "peer"), (tags, "tag")):
-            wrong = np.flatnonzero((self.kind == 0) & (column < 0))
+            wrong = np.flatnonzero((self.kind == _core.Kind.SEND) & (column < 0))
             if len(wrong):
                 raise self._wrong(int(wrong[0]), name, "any", "a number: a message is sent to one rank, with one tag")
         self.peer = np.where(message, np.where(peers < 0, ANY, peers), 0)
@@ -116,7 +134,7 @@ class _Rows:
         self.amount = np.where(message, sizes, np.where(compute, times, 0))
         self.step = self._numbers("step", _MOST)
         self.via = self._via()
-        self.after = self._after()
+        self.dependencies, self.after = self._after()
 
     def _wrong(self, row: int, name: str, value: Any, expected: str) -> ConfigError:
         return ConfigError(f"{self.path}[{row}].{name}", value, expected)
@@ -127,7 +145,9 @@ class _Rows:
             return np.full(len(self.frame), 0 if empty is None else empty, dtype=np.int64)
         column = self.frame[name]
         numbers = as_numbers(column).to_numpy(dtype=np.float64, na_value=np.nan)
-        missing = column.isna().to_numpy() | (column.astype(str).str.strip() == "").to_numpy()
+        missing = column.isna().to_numpy()
+        if not pd.api.types.is_numeric_dtype(column.dtype):
+            missing |= (column.astype(str).str.strip() == "").to_numpy()
         with np.errstate(invalid="ignore"):
             wrong = ~(numbers == np.floor(numbers)) | (numbers < least) | (numbers > most)
         wrong &= ~missing
@@ -157,7 +177,7 @@ class _Rows:
         wrong = np.flatnonzero(codes.isna().to_numpy())
         if len(wrong):
             raise self._wrong(int(wrong[0]), "network", words.iloc[wrong[0]], f"one of {', '.join(NETWORKS)}")
-        other = np.flatnonzero((codes.to_numpy() > 0) & (self.kind != KINDS.index("send")))
+        other = np.flatnonzero((codes.to_numpy() > 0) & (self.kind != _core.Kind.SEND))
         if len(other):
             raise self._wrong(int(other[0]), "network", words.iloc[other[0]], "nothing: only a send goes by a network")
         return codes.to_numpy(dtype=np.int64)
@@ -177,10 +197,17 @@ class _Rows:
             raise self._wrong(int(np.flatnonzero(empty)[0]), name, "nothing", what)
         return name == names[1], amounts
 
-    def _after(self) -> list[list[int]]:
+    def _after(self) -> tuple[Array, Array]:
+        """How many operations each waits for, and all of them, one operation's behind the other's."""
         if "after" not in self.frame:
-            return [[] for _ in range(len(self.frame))]
-        return [self._waits(row, cell) for row, cell in enumerate(self.frame["after"])]
+            return np.zeros(len(self.frame), dtype=np.int64), np.empty(0, dtype=np.int64)
+        cells = self.frame["after"].tolist()
+        # Most wait for nothing, which needs no look at the single cell.
+        waits = [
+            _NOTHING if type(cell) is str and not cell else self._waits(row, cell) for row, cell in enumerate(cells)
+        ]
+        dependencies = np.fromiter(map(len, waits), np.int64, len(waits))
+        return dependencies, np.fromiter(chain.from_iterable(waits), np.int64, int(dependencies.sum()))
 
     def _waits(self, row: int, cell: Any) -> list[int]:
         if isinstance(cell, float) and cell.is_integer():
@@ -193,29 +220,19 @@ class _Rows:
 
 
 def _table(rows: _Rows, path: str, name: str) -> _core.Table:
-    order = np.argsort(rows.rank, kind="stable")
     named = rows.peer[rows.peer != ANY]
     ranks = max(int(rows.rank.max()), int(named.max()) if len(named) else 0) + 1
     if ranks > 4 * len(rows.rank) + 1024:
         raise ConfigError(path, f"{ranks:,} ranks", "ranks with something to do", "ranks count from 0")
-    after = [rows.after[row] for row in order]
-    kind, peer, amount, tag, step, via = (
-        column[order].tolist() for column in (rows.kind, rows.peer, rows.amount, rows.tag, rows.step, rows.via)
-    )
+    order = np.argsort(rows.rank, kind="stable")
+    names = ("kind", "peer", "amount", "tag", "step", "via", "dependencies")
+    columns = {name: getattr(rows, name)[order] for name in names}
+    # What each waits for moves with it.
+    before, moved = (np.cumsum(counts) - counts for counts in (rows.dependencies, columns["dependencies"]))
+    after = rows.after[np.arange(len(rows.after)) + np.repeat(before[order] - moved, columns["dependencies"])]
+    counts = np.bincount(rows.rank, minlength=ranks)
     try:
-        return _core.Table.schedule(
-            name,
-            (rows.in_bytes, rows.in_ns),
-            np.bincount(rows.rank, minlength=ranks).tolist(),
-            kind,
-            peer,
-            amount,
-            tag,
-            step,
-            via,
-            [len(waits) for waits in after],
-            [op for waits in after for op in waits],
-        )
+        return _core.Table.schedule(name, (rows.in_bytes, rows.in_ns), operations(counts, **columns, after=after))
     except ScheduleError as error:
         raise ConfigError(path, name, "a schedule that makes sense", str(error)) from None
 

@@ -10,11 +10,12 @@ from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
 from flitwork.cli.explain import show_explanation
 from flitwork.cli.network_file import network_file
-from flitwork.cli.options import AsJson, IsMesh, Overwrite, Settings, Size, Topology, Wrap
+from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_quantities, say
 from flitwork.cli.progress import shown
-from flitwork.cli.simulation import network_table, parts
+from flitwork.cli.simulation import parts
 from flitwork.cli.usage import Command
+from flitwork.cli.what_is_simulated import MachineOptions, with_options
 from flitwork.explain import explain
 from flitwork.networks.network import Network
 from flitwork.planning.specification import Run, RunOptions, nest_run
@@ -48,6 +49,7 @@ app.command("record", cls=Command, context_settings={"allow_interspersed_args": 
 
 @app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
 @guarded
+@with_options
 def simulate(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that imports mpi4py.")],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="Its arguments.")] = None,
@@ -65,11 +67,8 @@ def simulate(
         Path | None,
         typer.Option(help="A TOML file with a table `network`, and perhaps `host` and `run`, as in a study."),
     ] = None,
-    topology: Topology = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
-    settings: Settings = None,
+    *,
+    stated: MachineOptions,
     ranks_per_terminal: Annotated[int | None, typer.Option(min=1, help="Ranks on each terminal [default: 1].")] = None,
     compute: Annotated[
         Literal["zero", "measured"],
@@ -115,8 +114,7 @@ def simulate(
 
       flitwork mpi simulate -n 16 --explain ring.py
     """
-    given = any(one is not None for one in (topology, size, wrap)) or mesh
-    if network is not None and (given or settings):
+    if network is not None and (stated.has_topology or stated.settings):
         raise ConfigError("--network", network, "no --topology, --size, --mesh, --wrap or --set beside it")
     host: dict[str, Any] = {}
     options: dict[str, Any] = {}
@@ -126,9 +124,9 @@ def simulate(
     ranks = ranks or _RANKS
     if network is None:
         machine = default_network(ranks)
-        if given or settings:
-            table = network_table(size, mesh, wrap, topology) if given else dict(machine.topology)
-            machine, _, options = parts("a2a", table, settings)
+        if stated.has_topology or stated.settings:
+            topology = stated.table if stated.has_topology else dict(machine.topology)
+            machine, _, options = parts("a2a", topology, stated.settings)
     if explained:
         options = _recorded(options)
     if save is not None:

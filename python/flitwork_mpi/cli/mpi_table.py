@@ -10,9 +10,10 @@ import typer
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
 from flitwork.cli.goal import is_goal
-from flitwork.cli.options import IsMesh, Overwrite, Size, Wrap
+from flitwork.cli.options import Overwrite
 from flitwork.cli.output import escape, guarded, note
-from flitwork.cli.simulation import network, network_table
+from flitwork.cli.simulation import network
+from flitwork.cli.what_is_simulated import GridOptions, with_options
 from flitwork.running.goal import Goal, read_goal
 from flitwork.workloads.schedule import Schedule
 
@@ -23,6 +24,7 @@ _BY_RANK = "by_rank:"
 
 
 @guarded
+@with_options
 def table(
     what: Annotated[
         str,
@@ -35,9 +37,8 @@ def table(
         str | None,
         typer.Option(metavar="RANKS", help="Ranks of each server, such as 4,4,2, 4x8 for 8 of 4; or by_rank:0,1,0,1."),
     ] = None,
-    size: Size = None,
-    mesh: IsMesh = False,
-    wrap: Wrap = None,
+    *,
+    grid: GridOptions,
     radix: Annotated[int | None, typer.Option(help="bruck: base of the digits.")] = None,
     leaders: Annotated[int | None, typer.Option(help="multi_leader: leaders on each server.")] = None,
     descending: Annotated[bool, typer.Option("--descending", help="butterfly: bits from the highest down.")] = False,
@@ -61,16 +62,13 @@ def table(
     """
     if output:
         writable_file(output, "--output", overwrite)
-    grid = None
-    if size is not None:
-        grid = network(network_table(size, mesh, wrap), {})
-    elif mesh or wrap is not None:
-        raise ConfigError("--mesh" if mesh else "--wrap", "given", "a --size beside it", "for example --size 4x4")
+    if grid.size is None and (grid.mesh or grid.wrap is not None):
+        raise ConfigError("--mesh" if grid.mesh else "--wrap", "given", "a --size beside it", "for example --size 4x4")
     made = step_table(
         _read(what),
         ranks=ranks,
         **({} if servers is None else _servers(servers)),
-        network=grid,
+        network=None if grid.size is None else network(grid.table, {}),
         radix=radix,
         leaders=leaders,
         descending=descending,

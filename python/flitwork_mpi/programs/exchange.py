@@ -11,18 +11,19 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from flitwork import _core
 from flitwork.base.errors import ConfigError
-from flitwork.workloads.schedule_file import ANY, KINDS
+from flitwork.workloads.operation_columns import ANY
 
 #: A message: from which rank, to which, in which step.
 Message = tuple[int, int, int]
 _PAIR = tuple[int, int]
-_SEND, _RECEIVE, _COMPUTE, _WAIT = range(len(KINDS))
-_TASK = len(KINDS)
+_Array: TypeAlias = "np.ndarray[Any, Any]"
+_SEND, _RECEIVE, _COMPUTE, _WAIT = (_core.Kind.SEND, _core.Kind.RECEIVE, _core.Kind.COMPUTE, _core.Kind.WAIT)
+_TASK, _WAIT_UNTIL = _core.Kind.TASK, _core.Kind.WAIT_UNTIL
 _EXPECTED = "an all-to-all: one message from each rank to each other rank"
 
 
@@ -31,12 +32,13 @@ def aligned(table: _core.Table, most_ranks: int) -> tuple[int, list[Message], se
 
     Raises :class:`flitwork.ConfigError` where the schedule is no all-to-all, or has more than ``most_ranks`` ranks.
     """
-    found = table.operations()
-    name, ranks = str(found["name"]), int(found["ranks"])
+    name, ranks = table.name, table.ranks
     if not 2 <= ranks <= most_ranks:
         raise ConfigError("schedule", f"{name} of {ranks} ranks", f"2 to {most_ranks} ranks")
-    _check_pairs(name, found, ranks)
-    order = _Order(_programs(found, ranks))
+    found = table.operations()
+    rank = np.repeat(np.arange(ranks), found.operations.astype(np.int64))
+    _check_pairs(name, found, rank, ranks)
+    order = _Order(_programs(found, rank, ranks))
     if (stuck := order.run()) is not None:
         value = f"{name}: rank {stuck[0]} never sends to rank {stuck[1]}: what it waits for waits for it"
         raise ConfigError("schedule", value, "a schedule that can finish")
@@ -62,20 +64,21 @@ class _Program:
     gates: list[set[_PAIR]] = field(default_factory=list)
 
 
-def _programs(found: dict[str, Any], ranks: int) -> list[_Program]:
+def _programs(found: _core.Operations, rank_of: _Array, ranks: int) -> list[_Program]:
     programs = [_Program(rank) for rank in range(ranks)]
     # Of each operation of a rank the messages that are complete when it is.
     complete: list[list[set[_PAIR]]] = [[] for _ in range(ranks)]
-    columns = (found[column].tolist() for column in ("rank", "kind", "peer"))
-    for rank, kind, peer, after in zip(*columns, found["after"], strict=True):
+    waits = np.split(found.after, np.cumsum(found.dependencies)[:-1])
+    columns = (column.tolist() for column in (rank_of, found.kind, found.peer))
+    for rank, kind, peer, after in zip(*columns, waits, strict=True):
         program, before = programs[rank], complete[rank]
-        waited = set().union(*(before[number] for number in after))
+        waited = set().union(*(before[number] for number in after.tolist()))
         if kind == _SEND:
             program.sends.append(_Send(peer, waited, len(program.gates) - 1))
             before.append({(rank, peer)})
         elif kind == _RECEIVE:
             before.append({(peer, rank)})
-        elif kind in (_WAIT, _COMPUTE):
+        elif kind in (_WAIT, _COMPUTE, _WAIT_UNTIL):
             if waited:
                 program.gates.append(waited)
             # Whatever stands behind it has waited already.
@@ -85,9 +88,10 @@ def _programs(found: dict[str, Any], ranks: int) -> list[_Program]:
     return programs
 
 
-def _check_pairs(name: str, found: dict[str, Any], ranks: int) -> None:
+def _check_pairs(name: str, found: _core.Operations, rank: _Array, ranks: int) -> None:
     """Every pair of ranks has one send and one receive that takes it."""
-    rank, kind, peer, tag = (found[column].astype(np.int64) for column in ("rank", "kind", "peer", "tag"))
+    kind, peer, tag = (column.astype(np.int64) for column in (found.kind, found.peer, found.tag))
+    tag[tag == ANY] = -1
     if (unnamed := (kind == _RECEIVE) & ~((peer >= 0) & (peer < ranks))).any():
         at = f"{name}: a receive of rank {rank[unnamed][0]} from any rank"
         raise ConfigError("schedule", at, "receives that name their senders")

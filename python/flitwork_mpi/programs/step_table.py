@@ -171,7 +171,7 @@ def _servers(sizes: Sequence[int] | None, server_of: Sequence[int] | None) -> li
 
 
 def _terminals(network: Network) -> int:
-    described = json.loads(plan_of(simulation(network, Schedule([[]]), {})).json)["described"]
+    described = plan_of(simulation(network, Schedule([[]]), {})).contents()["described"]
     return int(described["terminals"])
 
 

@@ -136,3 +136,21 @@ impl Hosts {
         Some(report)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::OPERATION_KINDS;
+
+    #[test]
+    fn an_operation_has_one_number_wherever_it_is_written() {
+        let kinds: Vec<OpKind> = (0..=u8::MAX).filter_map(|kind| OpKind::of_numbers(kind, 3, 4, 5)).collect();
+        assert_eq!(kinds.len(), 7, "a kind that is new needs its number in OpKind::of_numbers");
+        for operation in kinds {
+            let (number, recorded) = (operation.numbers().0, described(&operation).0);
+            assert_eq!(number, recorded as u8, "{operation:?}");
+            let name = OPERATION_KINDS[usize::from(number)].replace('_', "");
+            assert_eq!(name, format!("{recorded:?}").to_lowercase());
+        }
+    }
+}

@@ -58,6 +58,22 @@ impl Plan {
         self.fabric.uniform_capacity().map(|load| load.min(self.params.nic_ports as f64))
     }
 
+    /// Hops of flits that the run takes, roughly, with what idle terminals cost.
+    pub fn estimated_flit_hops(&self) -> f64 {
+        self.work().flit_hops
+    }
+
+    /// How long one core takes, roughly \[s].
+    pub fn estimated_seconds(&self) -> f64 {
+        self.work().seconds(self.kernel())
+    }
+
+    /// What a flit carries and how long a cycle takes, as far as that is known: `flit_bytes`, `cycle_ns`.
+    pub fn stated_units(&self) -> serde_json::Map<String, Value> {
+        let units = [("flit_bytes", self.units.flit_bytes().map(f64::from)), ("cycle_ns", self.units.cycle_ns())];
+        units.into_iter().filter_map(|(name, value)| Some((name.to_string(), as_written(value?)))).collect()
+    }
+
     /// Names and numbers, for the plan as JSON.
     pub(super) fn described(&self) -> Value {
         let mut described = json!({
@@ -76,9 +92,7 @@ impl Plan {
         let work = self.work();
         described["estimated_work_flit_hops"] = json!(work.flit_hops);
         described["estimated_seconds"] = json!(work.seconds(self.kernel()));
-        let units = [("flit_bytes", self.units.flit_bytes().map(f64::from)), ("cycle_ns", self.units.cycle_ns())];
-        let said = units.into_iter().filter_map(|(name, value)| Some((name.to_string(), as_written(value?))));
-        let said: serde_json::Map<String, Value> = said.collect();
+        let said = self.stated_units();
         if !said.is_empty() {
             described["units"] = said.into();
         }

@@ -1,7 +1,7 @@
 //! How much memory a simulation takes, estimated before any of it is asked for.
 
-use super::Params;
 use super::units::message_flits;
+use super::{Params, Plan, Workload};
 use crate::error::{Error, Result};
 use crate::routing::Routing;
 use crate::schedule::Units;
@@ -37,6 +37,9 @@ const OPERATION_BYTES: u64 = 300;
 /// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries \[bytes].
 const SEARCH_BYTES: usize = 24;
 
+/// What a plan keeps of a port of a router \[bytes].
+const PLAN_PORT_BYTES: u64 = 32;
+
 /// Memory of a simulation \[bytes].
 pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric: &Fabric, routing: &Routing) -> u64 {
     let routers = (p.routers as u64).saturating_mul(router(p, &spec.network, routing, &spec.run.record) as u64);
@@ -56,6 +59,24 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
     ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
     parts.into_iter().chain(tables).chain(recorded).chain(detours).fold(0, u64::saturating_add)
+}
+
+impl Plan {
+    /// Memory of the plan itself, roughly, without tables that came with the specification: for callers that keep plans of many runs
+    /// \[bytes].
+    pub fn own_bytes(&self) -> u64 {
+        let p = &self.params;
+        let sources = [Some(&self.spec.workload), self.spec.background.as_ref()].into_iter().flatten();
+        // A schedule that came with the specification is shared, or counted below.
+        let drawn = sources.filter(|w| !matches!(w, WorkloadSpec::Schedule { .. }));
+        let drawn = drawn.map(|w| sent(w, p, &self.units, &self.spec, &self.fabric).table_bytes);
+        let schedule = match &self.workload {
+            Workload::Schedule { schedule, .. } => schedule.memory_bytes(),
+            Workload::OpenLoop(_) | Workload::Finite(_) => 0,
+        };
+        let places = PLAN_PORT_BYTES * (p.routers * p.ports) as u64 + 16 * self.placement.terminal_of().len() as u64;
+        drawn.chain([size_of::<Plan>() as u64, places, schedule]).fold(0, u64::saturating_add)
+    }
 }
 
 /// What is noted of a packet \[bytes].

@@ -217,17 +217,21 @@ impl Plan {
         workload::collective_flits(&self.spec.workload, &self.units)
     }
 
-    /// The plan as JSON: the resolved specification and what follows from it.
-    pub fn to_json(&self) -> String {
-        let value = serde_json::json!({
+    /// The resolved specification and what follows from it.
+    pub fn to_value(&self) -> serde_json::Value {
+        serde_json::json!({
             "spec": self.spec,
             "derived": self.params,
             "described": self.described(),
             "estimated_memory_bytes": self.memory_bytes(),
             "hash": self.hash(),
             "version": env!("CARGO_PKG_VERSION"),
-        });
-        serde_json::to_string_pretty(&value).unwrap_or_default()
+        })
+    }
+
+    /// [`Plan::to_value`] as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(&self.to_value()).unwrap_or_default()
     }
 
     /// Fingerprint of the resolved specification, of the network if the specification does not describe it, and of this version of flitwork

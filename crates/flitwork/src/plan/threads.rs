@@ -1,6 +1,7 @@
 //! How many threads advance the network of a plan.
 
 use super::{Plan, Workload, memory};
+use crate::error::Result;
 use crate::measure::KernelName;
 use crate::spec::{ArbiterKind, Threads};
 
@@ -53,6 +54,17 @@ impl Plan {
             Threads::Auto => self.threads_that_pay(std::thread::available_parallelism().map_or(1, usize::from)),
         };
         if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
+    }
+
+    /// The same plan on another number of threads: nothing else of it depends on them.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] where the tables of so many threads do not fit into memory.
+    pub fn on_threads(&self, threads: u32) -> Result<Plan> {
+        let mut plan = self.clone();
+        plan.spec.run.threads = Threads::Count(threads);
+        memory::check_threads(&plan.spec.run, plan.threads(), plan.memory_bytes())?;
+        Ok(plan)
     }
 
     /// Estimated memory of the run, with the tables of all its threads \[bytes].

@@ -42,7 +42,7 @@ pub use op::{ANY, After, OpId, OpKind, Operation, Via};
 pub use placement::{Placement, PlacementRule, SendQueue};
 pub use repeated::Repeats;
 pub use start::{StartKind, StartOrder, StartSpec};
-pub use stored::{KINDS, ScheduleColumns};
+pub use stored::ScheduleColumns;
 
 use op::Packed;
 use std::borrow::Cow;

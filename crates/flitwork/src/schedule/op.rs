@@ -249,6 +249,34 @@ impl Packed {
 }
 
 impl OpKind {
+    /// As numbers: the kind, the other rank (of a task its CPU), size or time, and tag. What an operation does not have is 0. Kinds have
+    /// the numbers that records of runs give them.
+    pub fn numbers(self) -> (u8, u32, u64, u32) {
+        match self {
+            OpKind::Send { to, size, tag } => (0, to, size, tag),
+            OpKind::Receive { from, size, tag } => (1, from, size, tag),
+            OpKind::Compute { time } => (2, 0, time, 0),
+            OpKind::Wait => (3, 0, 0, 0),
+            OpKind::Task { time, cpu } => (4, u32::from(cpu), time, 0),
+            OpKind::Started => (5, 0, 0, 0),
+            OpKind::WaitUntil { time } => (10, 0, time, 0),
+        }
+    }
+
+    /// The operation with these [`OpKind::numbers`]; `None` if no operation has them.
+    pub fn of_numbers(kind: u8, peer: u32, amount: u64, tag: u32) -> Option<OpKind> {
+        Some(match kind {
+            0 => OpKind::Send { to: peer, size: amount, tag },
+            1 => OpKind::Receive { from: peer, size: amount, tag },
+            2 => OpKind::Compute { time: amount },
+            3 => OpKind::Wait,
+            4 => OpKind::Task { time: amount, cpu: u8::try_from(peer).ok()? },
+            5 => OpKind::Started,
+            10 => OpKind::WaitUntil { time: amount },
+            _ => return None,
+        })
+    }
+
     /// A name for it in messages.
     pub(crate) fn describe(&self) -> String {
         let name =

@@ -9,30 +9,27 @@ use crate::error::Error;
 use std::sync::Arc;
 
 /// The operations of a schedule as columns, those of rank 0 first, each rank's in program order.
-#[derive(Debug, Clone, Copy)]
-pub struct ScheduleColumns<'a> {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScheduleColumns {
     /// Operations of each rank.
-    pub operations: &'a [u64],
-    /// What each does: one of [`KINDS`], by number.
-    pub kind: &'a [u8],
-    /// The other rank of a send or a receive; [`ANY`] for a receive from any.
-    pub peer: &'a [u32],
+    pub operations: Vec<u64>,
+    /// What each does: the kind of its [`OpKind::numbers`].
+    pub kind: Vec<u8>,
+    /// The other rank of a send or a receive, [`ANY`] for a receive from any; of a task its CPU.
+    pub peer: Vec<u32>,
     /// Size or time.
-    pub amount: &'a [u64],
+    pub amount: Vec<u64>,
     /// Tag; [`ANY`] for a receive of any.
-    pub tag: &'a [u32],
+    pub tag: Vec<u32>,
     /// Step.
-    pub step: &'a [u32],
+    pub step: Vec<u32>,
     /// By which network, as [`Via::code`] counts them; nothing: all by the network of routers and channels.
-    pub via: &'a [u8],
+    pub via: Vec<u8>,
     /// Dependencies of each operation.
-    pub dependencies: &'a [u32],
+    pub dependencies: Vec<u32>,
     /// All dependencies, one operation's behind the other's.
-    pub after: &'a [u32],
+    pub after: Vec<u32>,
 }
-
-/// What [`ScheduleColumns::kind`] counts.
-pub const KINDS: [&str; 4] = ["send", "receive", "compute", "wait"];
 
 impl Schedule {
     /// A stored schedule from its columns.
@@ -48,11 +45,11 @@ impl Schedule {
         let mut b = ScheduleBuilder::new(&name).in_units(sizes, times);
         columns.check().map_err(|fault| Error::Schedule { name, fault: fault.into() })?;
         let (mut op, mut dep) = (0, 0);
-        for &operations in columns.operations {
+        for &operations in &columns.operations {
             for _ in 0..operations {
                 let after = &columns.after[dep..dep + columns.dependencies[op] as usize];
                 let via = columns.via.get(op).and_then(|&code| Via::of_code(code)).unwrap_or_default();
-                b.op_via(columns.operation(op), via, columns.step[op], after);
+                b.op_via(columns.operation(op).unwrap_or(OpKind::Wait), via, columns.step[op], after);
                 (op, dep) = (op + 1, dep + after.len());
             }
             b.end_rank();
@@ -60,6 +57,28 @@ impl Schedule {
         let schedule = b.build();
         check_form(&schedule)?;
         Ok(schedule)
+    }
+
+    /// Its operations as columns, as [`Schedule::from_columns`] takes them.
+    pub fn to_columns(&self) -> ScheduleColumns {
+        let mut columns = ScheduleColumns::default();
+        for rank in 0..self.ranks {
+            let before = columns.kind.len();
+            for op in self.operations(rank) {
+                let (kind, peer, amount, tag) = op.kind.numbers();
+                columns.kind.push(kind);
+                columns.peer.push(peer);
+                columns.amount.push(amount);
+                columns.tag.push(tag);
+                columns.step.push(op.step);
+                columns.via.push(op.via.code());
+                let waits = columns.after.len();
+                columns.after.extend(op.after.iter());
+                columns.dependencies.push((columns.after.len() - waits) as u32);
+            }
+            columns.operations.push((columns.kind.len() - before) as u64);
+        }
+        columns
     }
 
     /// Operations and dependencies that it stores.
@@ -121,7 +140,7 @@ impl Schedule {
     }
 }
 
-impl ScheduleColumns<'_> {
+impl ScheduleColumns {
     /// Whether the columns fit each other.
     fn check(&self) -> Result<(), &'static str> {
         let rows = self.kind.len();
@@ -140,20 +159,14 @@ impl ScheduleColumns<'_> {
         if self.via.iter().any(|&code| Via::of_code(code).is_none()) {
             return Err("has an operation by no network");
         }
-        match self.kind.iter().all(|&kind| usize::from(kind) < KINDS.len()) {
+        match (0..rows).all(|op| self.operation(op).is_some()) {
             true => Ok(()),
             false => Err("has an operation of no kind"),
         }
     }
 
-    fn operation(&self, op: usize) -> OpKind {
-        let (peer, amount, tag) = (self.peer[op], self.amount[op], self.tag[op]);
-        match self.kind[op] {
-            0 => OpKind::Send { to: peer, size: amount, tag },
-            1 => OpKind::Receive { from: peer, size: amount, tag },
-            2 => OpKind::Compute { time: amount },
-            _ => OpKind::Wait,
-        }
+    fn operation(&self, op: usize) -> Option<OpKind> {
+        OpKind::of_numbers(self.kind[op], self.peer[op], self.amount[op], self.tag[op])
     }
 }
 
@@ -176,19 +189,29 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
+    fn columns() -> ScheduleColumns {
+        ScheduleColumns {
+            operations: vec![2, 5],
+            kind: vec![0, 3, 1, 2, 4, 5, 10],
+            peer: vec![1, 0, ANY, 0, 3, 0, 0],
+            amount: vec![1 << 40, 0, 1 << 41, 9, 5, 0, 70],
+            tag: vec![7, 0, ANY, 0, 0, 0, 0],
+            step: vec![3, 0, 3, 0, 0, 0, 2],
+            via: vec![1, 0, 0, 0, 0, 0, 0],
+            dependencies: vec![0, 1, 0, 1, 2, 0, 0],
+            after: vec![0, 0, 0, 1],
+        }
+    }
+
     fn schedule() -> Schedule {
-        let columns = ScheduleColumns {
-            operations: &[2, 2],
-            kind: &[0, 3, 1, 2],
-            peer: &[1, 0, ANY, 0],
-            amount: &[1 << 40, 0, 1 << 41, 9],
-            tag: &[7, 0, ANY, 0],
-            step: &[3, 0, 3, 0],
-            via: &[1, 0, 0, 0],
-            dependencies: &[0, 1, 0, 1],
-            after: &[0, 0],
-        };
-        Schedule::from_columns("pair", (SizeUnit::Bytes, TimeUnit::Ns), &columns).unwrap()
+        Schedule::from_columns("pair", (SizeUnit::Bytes, TimeUnit::Ns), &columns()).unwrap()
+    }
+
+    #[test]
+    fn columns_come_back_as_they_were_given() {
+        assert_eq!(schedule().to_columns(), columns());
+        let every = (0..=u8::MAX).filter(|&kind| OpKind::of_numbers(kind, 0, 0, 0).is_some());
+        assert!(every.into_iter().all(|kind| columns().kind.contains(&kind)), "a row of every kind");
     }
 
     fn same(a: &Schedule, b: &Schedule) -> bool {
@@ -224,28 +247,33 @@ mod tests {
     #[test]
     fn columns_that_make_no_sense_are_refused() {
         let good = ScheduleColumns {
-            operations: &[1, 1],
-            kind: &[0, 1],
-            peer: &[1, 0],
-            amount: &[4, 4],
-            tag: &[0, 0],
-            step: &[0, 0],
-            via: &[],
-            dependencies: &[0, 0],
-            after: &[],
+            operations: vec![1, 1],
+            kind: vec![0, 1],
+            peer: vec![1, 0],
+            amount: vec![4, 4],
+            tag: vec![0, 0],
+            step: vec![0, 0],
+            via: vec![],
+            dependencies: vec![0, 0],
+            after: vec![],
         };
         let fault = |columns: &ScheduleColumns| {
             Schedule::from_columns("s", (SizeUnit::Flits, TimeUnit::Cycles), columns).unwrap_err().to_string()
         };
         assert!(Schedule::from_columns("s", (SizeUnit::Flits, TimeUnit::Cycles), &good).is_ok());
-        assert!(fault(&ScheduleColumns { peer: &[1], ..good }).contains("different lengths"));
-        assert!(fault(&ScheduleColumns { operations: &[u64::MAX, 3], ..good }).contains("different lengths"));
-        assert!(fault(&ScheduleColumns { dependencies: &[1, 0], ..good }).contains("other dependencies"));
-        assert!(fault(&ScheduleColumns { kind: &[0, 4], ..good }).contains("no kind"));
-        assert!(fault(&ScheduleColumns { via: &[0], ..good }).contains("different lengths"));
-        assert!(fault(&ScheduleColumns { via: &[9, 0], ..good }).contains("by no network"));
-        assert!(fault(&ScheduleColumns { via: &[2, 0], ..good }).contains("has no message before it on the bus"));
-        assert!(fault(&ScheduleColumns { peer: &[2, 0], ..good }).contains("names rank 2 of 2"));
-        assert!(fault(&ScheduleColumns { amount: &[0, 4], ..good }).contains("0 flits"));
+        assert!(fault(&ScheduleColumns { peer: vec![1], ..good.clone() }).contains("different lengths"));
+        assert!(
+            fault(&ScheduleColumns { operations: vec![u64::MAX, 3], ..good.clone() }).contains("different lengths")
+        );
+        assert!(fault(&ScheduleColumns { dependencies: vec![1, 0], ..good.clone() }).contains("other dependencies"));
+        assert!(fault(&ScheduleColumns { kind: vec![0, 6], ..good.clone() }).contains("no kind"));
+        assert!(fault(&ScheduleColumns { kind: vec![0, 4], peer: vec![1, 256], ..good.clone() }).contains("no kind"));
+        assert!(fault(&ScheduleColumns { via: vec![0], ..good.clone() }).contains("different lengths"));
+        assert!(fault(&ScheduleColumns { via: vec![9, 0], ..good.clone() }).contains("by no network"));
+        assert!(
+            fault(&ScheduleColumns { via: vec![2, 0], ..good.clone() }).contains("has no message before it on the bus")
+        );
+        assert!(fault(&ScheduleColumns { peer: vec![2, 0], ..good.clone() }).contains("names rank 2 of 2"));
+        assert!(fault(&ScheduleColumns { amount: vec![0, 4], ..good.clone() }).contains("0 flits"));
     }
 }

@@ -36,7 +36,11 @@ class DaskEngine(Engine):
     """Runs on the workers of the scheduler at ``scheduler``, an address or a scheduler file.
 
     It waits ``connect_seconds`` for the scheduler and ``worker_seconds`` without any worker, then it gives up.
+    A worker plans what it simulates: a plan holds tables of this build in memory, while a specification is text. The
+    hash of its plan must be that of the job, which says that both are the same version.
     """
+
+    another_process = True
 
     def __init__(self, scheduler: str, connect_seconds: float = 10.0, worker_seconds: float = 120.0) -> None:
         _need_distributed()

@@ -30,6 +30,9 @@ class Outcome:
 class Engine(ABC):
     """Where simulations run."""
 
+    #: Whether other processes simulate: plans cannot be sent, so that each makes the plan that it runs.
+    another_process = False
+
     @abstractmethod
     def run(self, jobs: Sequence[Job], store: Store | None) -> Outcomes:
         """Starts the jobs in the order given. Yields the outcome of each once, and ``None`` several times a second.

@@ -53,6 +53,7 @@ class LocalEngine(Engine):
         """In a thread: runs one job on ``threads`` at most and stores it, unless another process has stored it."""
         found = store.get(job.hash) if store else None
         if found:
+            job.release()
             return found
 
         def progress(_cycle: int, done: int, total: int | None) -> bool:

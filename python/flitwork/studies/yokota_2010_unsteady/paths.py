@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -66,7 +65,7 @@ def channels(pattern: str, n: int) -> dict[tuple[int, int, int], int]:
     """How many of the ways of a permutation leave a router by a port in a virtual channel: ``(router, port, VC)``."""
     network = Torus(n, n, vcs=3, routing="dimension_order", classes="crossed")
     plan = _core.Plan(to_json(simulation(network, traffic(pattern, offered_load=0.01))))
-    bits = 2 * int(json.loads(plan.json)["spec"]["network"]["topology"]["size"][0] - 1).bit_length()
+    bits = 2 * int(plan.contents()["spec"]["network"]["topology"]["size"][0] - 1).bit_length()
     used: dict[tuple[int, int, int], int] = {}
     for source in range(n * n):
         for hop in zip(
