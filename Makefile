@@ -121,7 +121,7 @@ clean:
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "flitwork needs Python 3.10 or later; name one: make PYTHON=python3.12 ..."; exit 1; }
-	@command -v cargo >/dev/null || { echo "flitwork needs Rust 1.87 or later: https://rustup.rs"; exit 1; }
+	@command -v cargo >/dev/null || { echo "flitwork needs Rust 1.88 or later: https://rustup.rs"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@

@@ -8,6 +8,7 @@ mod detached;
 mod errors;
 mod goal;
 mod mpi_library;
+mod parquet;
 mod plan;
 mod simulation;
 mod supplied;
@@ -27,6 +28,8 @@ mod _core {
     use crate::goal::{Goal, check_loggops};
     #[pymodule_export]
     use crate::mpi_library::mpi_library_files;
+    #[pymodule_export]
+    use crate::parquet::{ParquetFile, ParquetWriter, parquet_bytes};
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]
