@@ -352,7 +352,7 @@ class ParquetFile:
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None, NDArray[np.int64] | None]:
         """Values of a column, which rows have one (``None``: all), and of lists how many each row has.
 
-        Texts take ``most_bytes`` at most.
+        Values, their texts and what is unpacked together take ``most_bytes`` at most, each.
         """
 
 @final

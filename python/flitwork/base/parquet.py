@@ -1,7 +1,8 @@
-"""Tables in Parquet files, for which no library needs to be installed: the compiled half reads and writes their columns.
+"""Tables in Parquet files, read and written by the compiled half: no library needs to be installed for them.
 
-:func:`read` makes a data frame of any file that has plain columns, also of one that pandas wrote: with its index and
-its types. What :func:`to_bytes` writes, pandas and other programs read. Kinds of values have the names of Apache Arrow.
+:func:`read_parquet` makes a data frame of any file with plain columns. Of a file that pandas wrote it keeps the index
+and the types. Pandas and other programs read what :func:`to_bytes` writes. Kinds of values have the names of Apache
+Arrow.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Column:
         return [value if is_there else None for value, is_there in zip(found, self.valid.tolist(), strict=True)]
 
 
-def read(path: str | Path) -> pd.DataFrame:
+def read_parquet(path: str | Path) -> pd.DataFrame:
     """The table in a Parquet file, with the index and the types that pandas has noted in it.
 
     Columns are numbers, truth values, texts, dates or times. A file that cannot be read is a
@@ -168,7 +169,7 @@ def _as_pandas(name: str, column: Column, about: Mapping[str, Any]) -> Any:
             return pd.Series(_without(values.astype(object), valid, None), dtype=object)
         return pd.Series(_without(values if values.dtype.kind == "f" else values.astype("float64"), valid, np.nan))
     if column.kind.startswith("timestamp"):
-        return _times(column, noted, about.get("metadata"))
+        return _times(column, about.get("metadata"))
     if column.kind == "string":
         return pd.Series(values, dtype="string" if noted == "string" else _text())
     return pd.Series(values if valid is None else _without(values, valid, None), dtype=object)
@@ -186,11 +187,8 @@ def _masked(values: Any, valid: Any, noted: str) -> Any:
     return pd.Series(made)
 
 
-def _times(column: Column, noted: str, about: Any) -> Any:
-    values = column.values
-    if re.fullmatch(r"datetime64\[(s|ms|us|ns)\]", noted):
-        values = values.astype(noted)
-    found = pd.Series(_without(values, column.valid, np.datetime64("NaT")))
+def _times(column: Column, about: Any) -> Any:
+    found = pd.Series(_without(column.values, column.valid, np.datetime64("NaT")))
     if "tz=" not in column.kind:
         return found
     zone = about.get("timezone") if isinstance(about, Mapping) else None
@@ -303,9 +301,9 @@ def _widened(kind: str, values: Any) -> Any:
 
 
 def noted_types(kinds: Mapping[str, tuple[str, str]], rows: int | None) -> str:
-    """What pandas notes in its files: the kinds of columns and their types in a data frame, and that its index is a count.
+    """What pandas notes in its files: the kinds of columns, their types in a data frame, and an index that counts rows.
 
-    Without ``rows`` there is no index: their number is not known yet.
+    Without ``rows``, whose number may not be known yet, there is no index.
     """
     named = []
     for name, (kind, noted) in kinds.items():

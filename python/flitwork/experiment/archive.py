@@ -59,7 +59,9 @@ class Archive:
         try:
             columns = {name: one.to_list() for name, one in parquet.columns(_core.ParquetFile(path)).items()}
             keys = columns.pop(_KEY)
-            return cls({key: dict(zip(columns, row, strict=True)) for key, *row in zip(keys, *columns.values(), strict=True)})
+            return cls(
+                {key: dict(zip(columns, row, strict=True)) for key, *row in zip(keys, *columns.values(), strict=True)}
+            )
         except Exception as error:
             raise ResultFileError(f"{path}: cannot be read as published results ({because(error)})") from None
 

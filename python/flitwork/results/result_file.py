@@ -110,9 +110,10 @@ def read(path: Path) -> tuple[Table, Metadata]:
             f"{path}: cannot be read as a result ({because(error)}); if flitwork wrote it, delete it and run again"
         ) from None
     found = metadata.get(_FORMAT_KEY, "none")
-    if found == "none" and "flitwork.plan_hash" in metadata:
+    if found == "none" and "flitwork.plan_hash" in metadata and _CHECKSUM_KEY not in metadata:
         raise ResultFileError(
-            f"{path}: has the packets of a run, not its result: flitwork.read_parquet reads them; --save stores a result"
+            f"{path}: has the packets of a run, not its result: flitwork.read_parquet reads them; "
+            "--save stores a result"
         )
     if table is None:
         raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")

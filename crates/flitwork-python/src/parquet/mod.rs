@@ -3,6 +3,7 @@
 //! The crate `parquet` of Apache Arrow decodes and encodes; this module names the kinds of columns, and turns values with their levels
 //! into arrays. `python/flitwork/base/parquet.py` makes data frames of them.
 
+mod claims;
 mod kinds;
 mod read;
 mod write;

@@ -1,8 +1,8 @@
 //! Columns of a file as arrays.
 
+use super::claims::{self, guarded};
 use super::kinds::{Field, fields};
 use super::{os_error, raised};
-use numpy::{Element, IntoPyArray, PyArray1};
 use ::parquet::basic::{Compression, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, get_column_reader, get_typed_column_reader};
 use ::parquet::data_type::{
@@ -13,6 +13,7 @@ use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -25,6 +26,8 @@ use std::sync::Arc;
 const ROWS: usize = 1 << 16;
 /// Rows of texts: each may be long.
 const TEXTS: usize = 1 << 10;
+/// What a value takes, about \[bytes].
+const PLACE: u64 = 8;
 /// Most texts of a column that are kept once, however often they stand there.
 const DIFFERENT: usize = 1 << 16;
 
@@ -45,8 +48,13 @@ impl ParquetFile {
         let file = File::open(path).map_err(|error| os_error(py, &error))?;
         let size = file.metadata().map_err(|error| os_error(py, &error))?.len();
         let metadata = py
-            .detach(|| ParquetMetaDataReader::new().parse_and_finish(&file))
-            .and_then(|metadata| rows_add_up(&metadata).map(|()| metadata))
+            .detach(|| {
+                guarded(|| {
+                    let metadata = ParquetMetaDataReader::decode_metadata(&claims::metadata(&file, size)?)?;
+                    rows_add_up(&metadata)?;
+                    Ok(metadata)
+                })
+            })
             .map_err(|error| raised(py, error, None))?;
         let fields = fields(metadata.file_metadata().schema());
         Ok(ParquetFile { file: Arc::new(file), size, metadata, fields })
@@ -89,10 +97,10 @@ impl ParquetFile {
 
     /// Values of a column, which of the rows have one (nothing: all), and of lists how many each row has.
     ///
-    /// Texts take `most_bytes` at most.
+    /// Values, their texts and what is unpacked together take `most_bytes` at most, each.
     fn read<'py>(&self, py: Python<'py>, column: usize, most_bytes: u64) -> PyResult<Read<'py>> {
         let field = self.fields.get(column).ok_or_else(|| PyIndexError::new_err(column))?;
-        self.values(py, field, most_bytes).map_err(|error| raised(py, error, Some(&field.name)))
+        guarded(|| self.values(py, field, most_bytes)).map_err(|error| raised(py, error, Some(&field.name)))
     }
 }
 
@@ -101,12 +109,12 @@ type Read<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<
 impl ParquetFile {
     fn values<'py>(&self, py: Python<'py>, field: &Field, most_bytes: u64) -> Result<Read<'py>> {
         match self.metadata.file_metadata().schema_descr().column(field.leaf).physical_type() {
-            Physical::BOOLEAN => self.numbers::<BoolType, _>(py, field, |&value| value),
-            Physical::INT32 => self.numbers::<Int32Type, _>(py, field, |&value| value),
-            Physical::INT64 => self.numbers::<Int64Type, _>(py, field, |&value| value),
-            Physical::INT96 => self.numbers::<Int96Type, _>(py, field, Int96::to_nanos),
-            Physical::FLOAT => self.numbers::<FloatType, _>(py, field, |&value| value),
-            Physical::DOUBLE => self.numbers::<DoubleType, _>(py, field, |&value| value),
+            Physical::BOOLEAN => self.numbers::<BoolType, _>(py, field, most_bytes, |&value| value),
+            Physical::INT32 => self.numbers::<Int32Type, _>(py, field, most_bytes, |&value| value),
+            Physical::INT64 => self.numbers::<Int64Type, _>(py, field, most_bytes, |&value| value),
+            Physical::INT96 => self.numbers::<Int96Type, _>(py, field, most_bytes, Int96::to_nanos),
+            Physical::FLOAT => self.numbers::<FloatType, _>(py, field, most_bytes, |&value| value),
+            Physical::DOUBLE => self.numbers::<DoubleType, _>(py, field, most_bytes, |&value| value),
             Physical::BYTE_ARRAY => self.texts::<ByteArrayType>(py, field, most_bytes),
             Physical::FIXED_LEN_BYTE_ARRAY => self.texts::<FixedLenByteArrayType>(py, field, most_bytes),
         }
@@ -116,12 +124,13 @@ impl ParquetFile {
         &self,
         py: Python<'py>,
         field: &Field,
+        most_bytes: u64,
         number: impl Fn(&T::T) -> N + Send + Sync,
     ) -> Result<Read<'py>> {
         let (values, shape) = py.detach(|| {
             let mut values: Vec<N> = Vec::new();
             let mut shape = Shape::of(&self.descriptor(field), field.listed);
-            self.each_batch::<T>(field, ROWS, |found, definitions, repetitions| {
+            self.each_batch::<T>(field, ROWS, most_bytes, |found, definitions, repetitions| {
                 let mut found = found.iter().map(&number);
                 shape.add(definitions, repetitions, found.len(), |is_there| {
                     values.push(if is_there { found.next().unwrap_or_default() } else { N::default() });
@@ -137,10 +146,11 @@ impl ParquetFile {
         if field.listed {
             return Err(ParquetError::General("lists of texts are not read".to_owned()));
         }
-        let mut texts = Texts { is_text: field.kind.as_deref() == Some("string"), left: most_bytes, known: HashMap::new() };
+        let mut texts =
+            Texts { is_text: field.kind.as_deref() == Some("string"), left: most_bytes, known: HashMap::new() };
         let mut values: Vec<Py<PyAny>> = Vec::new();
         let mut shape = Shape::of(&self.descriptor(field), false);
-        self.each_batch::<T>(field, TEXTS, |found, definitions, repetitions| {
+        self.each_batch::<T>(field, TEXTS, most_bytes, |found, definitions, repetitions| {
             let objects = found.iter().map(|value| texts.object(py, value.as_bytes()));
             let mut objects = objects.collect::<Result<Vec<_>>>()?.into_iter();
             shape.add(definitions, repetitions, objects.len(), |is_there| {
@@ -160,12 +170,15 @@ impl ParquetFile {
         &self,
         field: &Field,
         most_rows: usize,
+        most_bytes: u64,
         mut add: impl FnMut(&[T::T], &[i16], &[i16]) -> Result<()>,
     ) -> Result<()> {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut places = 0;
         for (number, group) in self.metadata.row_groups().iter().enumerate() {
             let rows = usize::try_from(group.num_rows())?;
-            let mut reader = get_typed_column_reader::<T>(self.reader(field, group.column(field.leaf), rows)?);
+            let mut reader =
+                get_typed_column_reader::<T>(self.reader(field, group.column(field.leaf), rows, most_bytes)?);
             let mut read = 0;
             while read < rows {
                 values.clear();
@@ -178,14 +191,20 @@ impl ParquetFile {
                     return Err(ParquetError::General(format!("row group {number} has {read} of its {rows} rows")));
                 }
                 read += records;
+                places += definitions.len().max(values.len()) as u64;
+                if places.saturating_mul(PLACE) > most_bytes {
+                    return Err(ParquetError::General("its values need more memory than there is".to_owned()));
+                }
                 add(&values, &definitions, &repetitions)?;
             }
         }
         Ok(())
     }
 
-    fn reader(&self, field: &Field, chunk: &ColumnChunkMetaData, rows: usize) -> Result<ColumnReader> {
-        self.check_place(chunk)?;
+    fn reader(&self, field: &Field, chunk: &ColumnChunkMetaData, rows: usize, most_bytes: u64) -> Result<ColumnReader> {
+        let (from, end) = self.place(chunk)?;
+        let are_texts = matches!(chunk.column_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
+        claims::check_pages(&self.file, from, end, most_bytes, are_texts)?;
         let known = !matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO);
         if !known {
             let name = chunk.compression().to_string();
@@ -197,12 +216,14 @@ impl ParquetFile {
         Ok(get_column_reader(self.descriptor(field), Box::new(pages)))
     }
 
-    /// A column stands within the file.
-    fn check_place(&self, chunk: &ColumnChunkMetaData) -> Result<()> {
+    /// Where the pages of a column begin and end, which must be in the file.
+    fn place(&self, chunk: &ColumnChunkMetaData) -> Result<(u64, u64)> {
         let from = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-        let end = from.checked_add(chunk.compressed_size()).filter(|_| from >= 0 && chunk.compressed_size() >= 0);
-        match end.map(u64::try_from) {
-            Some(Ok(end)) if end <= self.size => Ok(()),
+        let (from, length) = (u64::try_from(from), u64::try_from(chunk.compressed_size()));
+        match (from, length) {
+            (Ok(from), Ok(length)) if from.checked_add(length).is_some_and(|end| end <= self.size) => {
+                Ok((from, from + length))
+            }
             _ => Err(ParquetError::General("its place is not in the file".to_owned())),
         }
     }
@@ -246,7 +267,6 @@ impl Shape {
     ) -> Result<()> {
         let Some(of_element) = self.of_element else {
             if self.of_value == 0 {
-                self.valid.resize(self.valid.len() + values, true);
                 (0..values).for_each(|_| push(true));
                 return Ok(());
             }

@@ -1,16 +1,14 @@
 //! Columns from arrays to a file.
 
 use super::{kinds, os_error, raised};
-use numpy::{Element, PyReadonlyArray1};
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
-use ::parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
-};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use ::parquet::errors::Result;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::Type;
+use numpy::{Element, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -190,7 +188,9 @@ fn one((name, kind, optional, listed): &Column, (values, valid, lengths): &Given
         return Ok(Values { of, definitions, repetitions: None });
     };
     let lengths = lengths.as_slice()?;
-    if lengths.iter().try_fold(0i64, |sum, &length| sum.checked_add(length).filter(|_| length >= 0)) != Some(places as i64) {
+    if lengths.iter().try_fold(0i64, |sum, &length| sum.checked_add(length).filter(|_| length >= 0))
+        != Some(places as i64)
+    {
         return Err(PyValueError::new_err(format!("column {name}: lengths that are not those of its lists")));
     }
     let (mut definitions, mut repetitions) = (Vec::with_capacity(places), Vec::with_capacity(places));
