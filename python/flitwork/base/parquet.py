@@ -28,6 +28,11 @@ _TYPES = {
     **{"bool": "bool", "halffloat": "float16", "float": "float32", "double": "float64"},
 }
 _KINDS = {name: kind for kind, name in _TYPES.items() if kind != "halffloat"}
+#: Types of pandas by kinds, for numbers that may be missing.
+_MASKED = {
+    **{f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{"bool": "boolean", "float": "Float32", "double": "Float64"},
+}
 #: What pandas calls a kind in its own metadata, and the type of NumPy beside it.
 _OF_PANDAS = {"string": ("unicode", "object"), "null": ("empty", "object")}
 _UNNAMED = re.compile(r"__index_level_\d+__")
@@ -85,7 +90,7 @@ def frame(stored: _core.ParquetFile, wanted: Sequence[str] | None = None) -> pd.
     described = _described(stored)
     about = {
         str(one.get("field_name", one.get("name"))): one
-        for one in described.get("columns") or ()
+        for one in _listed(described, "columns")
         if isinstance(one, Mapping)
     }
     found: list[tuple[str, Any]] = []
@@ -94,7 +99,11 @@ def frame(stored: _core.ParquetFile, wanted: Sequence[str] | None = None) -> pd.
             continue
         if kind is None or listed:
             raise ValueError(f"column {name}: expected {READ}, this one is nested or of another kind")
-        found.append((name, _as_pandas(name, _column(stored, number), about.get(name, {}))))
+        column = _column(stored, number)
+        try:
+            found.append((name, _as_pandas(column, about.get(name, {}))))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"column {name}: expected values of kind {column.kind} ({error})") from None
     table = pd.DataFrame(dict(enumerate(one for _, one in found)), index=range(stored.rows))
     table.columns = pd.Index([name for name, _ in found])
     return _with_index(table, described) if wanted is None else table[_in_order([*table.columns], wanted)]
@@ -153,13 +162,16 @@ def _described(stored: _core.ParquetFile) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _as_pandas(name: str, column: Column, about: Mapping[str, Any]) -> Any:
+def _listed(described: Mapping[str, Any], name: str) -> list[Any]:
+    found = described.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _as_pandas(column: Column, about: Mapping[str, Any]) -> Any:
     """A column as one of a data frame: missing numbers are NaN, unless pandas has noted a type that knows nothing."""
     noted, values, valid = str(about.get("numpy_type", "")), column.values, column.valid
     if column.kind in _TYPES:
-        if noted in ("boolean", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))) or (
-            noted in ("Float32", "Float64")
-        ):
+        if noted == _MASKED.get(column.kind):
             return _masked(values, valid, noted)
         if noted.startswith("timedelta64[") and column.kind == "int64":
             return pd.Series(_without(values.view(noted), valid, np.timedelta64("NaT")))
@@ -181,7 +193,7 @@ def _without(values: Any, valid: Any, missing: Any) -> Any:
 
 
 def _masked(values: Any, valid: Any, noted: str) -> Any:
-    made = pd.array(values, dtype=noted)
+    made: Any = pd.array(values, dtype=noted)
     if valid is not None:
         made[~valid] = pd.NA
     return pd.Series(made)
@@ -202,7 +214,7 @@ def _text() -> Any:
 
 def _with_index(table: pd.DataFrame, described: Mapping[str, Any]) -> pd.DataFrame:
     """The table with the index that pandas has noted, and with numbers as names where they were numbers."""
-    levels = described.get("index_columns") or ()
+    levels = _listed(described, "index_columns")
     if levels and all(isinstance(level, str) and level in table.columns for level in levels):
         table = table.set_index(list(levels))
         table.index.names = [None if _UNNAMED.fullmatch(level) else level for level in levels]
@@ -211,7 +223,7 @@ def _with_index(table: pd.DataFrame, described: Mapping[str, Any]) -> pd.DataFra
         if all(isinstance(one, int) for one in (start, stop, step)) and step:
             index = pd.RangeIndex(start, stop, step, name=name)
             table = table.set_axis(index) if len(index) == len(table) else table
-    labels = described.get("column_indexes") or ()
+    labels = _listed(described, "column_indexes")
     if len(labels) == 1 and isinstance(labels[0], Mapping) and labels[0].get("numpy_type") == "int64":
         numbers = [int(name) if re.fullmatch(r"-?\d+", str(name)) else name for name in table.columns]
         table.columns = pd.Index(numbers)
