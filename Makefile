@@ -137,7 +137,7 @@ $(VENV)/.editable: $(VENV)/.made pyproject.toml
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed $(VENV)/.mpi
-	$(BIN)/python -m pip install --quiet "flitwork[all,dask]" "mypy>=1.10" pandas-stubs types-psutil "pytest>=8" "pytest-xdist>=3.5" "ruff>=0.6" "selenium>=4.20"
+	$(BIN)/python -m pip install --quiet "flitwork[all,dask]" "mypy>=1.10" pandas-stubs "pyarrow>=14" types-psutil "pytest>=8" "pytest-xdist>=3.5" "ruff>=0.6" "selenium>=4.20"
 	touch $@
 
 # MPI libraries for the tests, besides those of the machine: a folder each, as they have programs of the same names.
