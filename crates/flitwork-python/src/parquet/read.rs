@@ -104,7 +104,9 @@ impl ParquetFile {
     }
 }
 
-type Read<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<Bound<'py, PyArray1<i64>>>);
+type Valid<'py> = Option<Bound<'py, PyArray1<bool>>>;
+type Lengths<'py> = Option<Bound<'py, PyArray1<i64>>>;
+type Read<'py> = (Bound<'py, PyAny>, Valid<'py>, Lengths<'py>);
 
 impl ParquetFile {
     fn values<'py>(&self, py: Python<'py>, field: &Field, most_bytes: u64) -> Result<Read<'py>> {
@@ -299,7 +301,7 @@ impl Shape {
         Ok(())
     }
 
-    fn arrays<'py>(self, py: Python<'py>) -> (Option<Bound<'py, PyArray1<bool>>>, Option<Bound<'py, PyArray1<i64>>>) {
+    fn arrays<'py>(self, py: Python<'py>) -> (Valid<'py>, Lengths<'py>) {
         let valid = (!self.is_whole).then(|| self.valid.into_pyarray(py));
         (valid, self.of_element.map(|_| self.lengths.into_pyarray(py)))
     }
