@@ -121,7 +121,7 @@ clean:
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 		{ echo "flitwork needs Python 3.10 or later; name one: make PYTHON=python3.12 ..."; exit 1; }
-	@command -v cargo >/dev/null || { echo "flitwork needs Rust 1.87 or later: https://rustup.rs"; exit 1; }
+	@command -v cargo >/dev/null || { echo "flitwork needs Rust 1.88 or later: https://rustup.rs"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
@@ -137,7 +137,7 @@ $(VENV)/.editable: $(VENV)/.made pyproject.toml
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.installed $(VENV)/.mpi
-	$(BIN)/python -m pip install --quiet "flitwork[all,dask]" "mypy>=1.10" pandas-stubs types-psutil "pytest>=8" "pytest-xdist>=3.5" "ruff>=0.6" "selenium>=4.20"
+	$(BIN)/python -m pip install --quiet "flitwork[all,dask]" "mypy>=1.10" pandas-stubs "pyarrow>=14" types-psutil "pytest>=8" "pytest-xdist>=3.5" "ruff>=0.6" "selenium>=4.20"
 	touch $@
 
 # MPI libraries for the tests, besides those of the machine: a folder each, as they have programs of the same names.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 #: What commands load sooner or later.
-LIBRARIES = ("numpy", "pandas", "pyarrow.parquet", "scipy.stats", "matplotlib.pyplot", "rich.progress", "flitwork.cli")
+LIBRARIES = ("numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "rich.progress", "flitwork.cli")
 
 
 class Server:

@@ -27,6 +27,7 @@ _HOMES = {
     "questions.curve": "Curve curve",
     "workloads.detour_file": "detours",
     "base.errors": "ConfigError DeadlockError FlitworkError ResultFileError ScheduleError SimulationError StorageError",
+    "base.parquet": "read_parquet",
     "experiment": "SweepError Watcher load_study run_study sweep",
     "explain": "Explanation explain",
     "fit": "Fit best_ranks compare_models fit fit_model predict read_fits save_fits",

@@ -14,6 +14,7 @@ from flitwork.base.errors import (
     SimulationError,
     StorageError,
 )
+from flitwork.base.parquet import read_parquet
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
 from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
@@ -117,6 +118,7 @@ __all__ = [
     "programs",
     "read_fits",
     "read_goal",
+    "read_parquet",
     "routing",
     "run_goal",
     "run_study",

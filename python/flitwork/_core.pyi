@@ -1,6 +1,7 @@
 """The compiled half of flitwork; use the functions of the package instead."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
@@ -19,6 +20,8 @@ __all__ = [
     "Goal",
     "Kind",
     "Operations",
+    "ParquetFile",
+    "ParquetWriter",
     "Plan",
     "Simulation",
     "Table",
@@ -33,6 +36,7 @@ __all__ = [
     "message_networks",
     "mpi_library_files",
     "operation_kinds",
+    "parquet_bytes",
     "schema",
     "stall_reasons",
     "student_t",
@@ -442,6 +446,72 @@ class Plan:
         self, progress: Callable[[int, int, int | None], object] | None = None
     ) -> tuple[str, dict[str, NDArray[Any]]]:
         """Runs the plan without the GIL; the summary as JSON and the long columns as arrays."""
+
+@final
+class ParquetFile:
+    """A Parquet file that is open: its columns are read one by one.
+
+    What is wrong with it is an :class:`OSError`, or a :class:`ValueError` that names the column.
+    """
+
+    def __new__(cls, path: Path) -> ParquetFile:
+        """Reads the metadata of a file."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+
+    @property
+    def row_groups(self) -> int:
+        """Groups of rows that are stored one after the other."""
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """What the columns take when they are unpacked, as the file says [bytes]."""
+
+    @property
+    def columns(self) -> list[tuple[str, str | None, bool]]:
+        """Name of each column, the kind of its values, and whether each row has a list of them.
+
+        Kinds have the names of Apache Arrow; ``None`` is one that no table has.
+        """
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Keys and values of the metadata."""
+
+    def read(
+        self, column: int, most_bytes: int
+    ) -> tuple[NDArray[Any], NDArray[np.bool_] | None, NDArray[np.int64] | None]:
+        """Values of a column, which rows have one (``None``: all), and of lists how many each row has.
+
+        Values, their texts and what is unpacked together take ``most_bytes`` at most, each.
+        """
+
+@final
+class ParquetWriter:
+    """A Parquet file that grows by groups of rows: whole numbers as differences, without compression."""
+
+    def __new__(
+        cls, path: Path, columns: Sequence[tuple[str, str, bool, bool]], metadata: Sequence[tuple[str, str]]
+    ) -> ParquetWriter:
+        """Begins a file; what is there is replaced.
+
+        Of each column its name, the kind of its values, whether they may be missing, whether each row has a list.
+        """
+
+    def write(self, values: Sequence[tuple[Any, Any, Any]]) -> None:
+        """Adds a group of rows: of each column values, which are there (``None``: all), and lengths of lists."""
+
+    def close(self) -> None:
+        """Ends the file, which can be read then."""
+
+def parquet_bytes(
+    columns: Sequence[tuple[str, str, bool, bool]],
+    values: Sequence[tuple[Any, Any, Any]],
+    metadata: Sequence[tuple[str, str]],
+) -> bytes:
+    """A table as the bytes of a Parquet file; columns and values as :class:`ParquetWriter` takes them."""
 
 @final
 class Simulation:

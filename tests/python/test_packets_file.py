@@ -91,7 +91,7 @@ def test_a_file_of_packets_is_no_result_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "packets.parquet"
     fw.simulate(NETWORK, fw.uniform(offered_load=0.1), measurement_cycles=100, packets_file=path)
     with pytest.raises(
-        fw.ResultFileError, match=r"the packets of a run, not its result: pandas\.read_parquet reads them"
+        fw.ResultFileError, match=r"the packets of a run, not its result: flitwork\.read_parquet reads them"
     ):
         fw.load(path)
 

@@ -9,6 +9,7 @@ mod errors;
 mod goal;
 mod mpi_library;
 mod operations;
+mod parquet;
 mod plan;
 mod simulation;
 mod tables;
@@ -31,6 +32,8 @@ mod _core {
     use crate::mpi_library::mpi_library_files;
     #[pymodule_export]
     use crate::operations::{Kind, Operations, message_networks, operation_kinds};
+    #[pymodule_export]
+    use crate::parquet::{ParquetFile, ParquetWriter, parquet_bytes};
     #[pymodule_export]
     use crate::plan::Plan;
     #[pymodule_export]

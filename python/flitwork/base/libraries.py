@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np", "pa", "pd", "plt", "pq"]
+__all__ = ["np", "pd", "plt"]
 
 
 class _Library(ModuleType):
@@ -24,12 +24,8 @@ class _Library(ModuleType):
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    import pyarrow as pa
     from matplotlib import pyplot as plt
-    from pyarrow import parquet as pq
 else:
     np = _Library("numpy")
-    pa = _Library("pyarrow")
     pd = _Library("pandas")
     plt = _Library("matplotlib.pyplot")
-    pq = _Library("pyarrow.parquet")

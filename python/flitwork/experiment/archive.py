@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from flitwork import _core
+from flitwork.base import parquet
 from flitwork.base.errors import ResultFileError
 from flitwork.base.input_files import because
-from flitwork.base.libraries import pa, pq
 from flitwork.base.output_files import write_atomically
 from flitwork.experiment.execute import Watcher, execute
 from flitwork.experiment.jobs import Job
@@ -56,8 +57,11 @@ class Archive:
     def load(cls, path: Path) -> Archive:
         """The archive in a file. One that cannot be read is a :class:`~flitwork.base.errors.ResultFileError`."""
         try:
-            rows = pq.read_table(path, partitioning=None).to_pylist()
-            return cls({row.pop(_KEY): row for row in rows})
+            columns = {name: one.to_list() for name, one in parquet.columns(_core.ParquetFile(path)).items()}
+            keys = columns.pop(_KEY)
+            return cls(
+                {key: dict(zip(columns, row, strict=True)) for key, *row in zip(keys, *columns.values(), strict=True)}
+            )
         except Exception as error:
             raise ResultFileError(f"{path}: cannot be read as published results ({because(error)})") from None
 
@@ -84,9 +88,8 @@ class Archive:
             {_KEY: key, **{name: value for name, value in row.items() if name != "wall_seconds" and value is not None}}
             for key, row in sorted(self._rows.items())
         ]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        table = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
-        return write_atomically(path, lambda file: pq.write_table(table, file, compression="zstd"))
+        stored = parquet.to_bytes(parquet.of_rows(rows))
+        return write_atomically(path, lambda file: file.write(stored))
 
 
 def different(

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from flitwork.base.libraries import np, pa, pd, pq
+from flitwork.base import parquet
+from flitwork.base.libraries import np, pd
 from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.experiment.archive import HasRow
 from flitwork.experiment.columns import Columns, cell
@@ -63,9 +64,9 @@ def save_table(table: pd.DataFrame, folder: Path) -> list[Path]:
         kinds = {type(v) for v in mixed[name].dropna()}
         if len(kinds) > 1 and str in kinds:
             mixed[name] = mixed[name].map(lambda v: v if pd.isna(v) else str(v))
-    arrow = pa.Table.from_pandas(mixed, preserve_index=False)
+    stored = parquet.to_bytes(mixed)
     return [
-        write_atomically(folder / "results.parquet", lambda file: pq.write_table(arrow, file, compression="zstd")),
+        write_atomically(folder / "results.parquet", lambda file: file.write(stored)),
         write_csv(mixed, folder / "results.csv"),
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
-from flitwork.base.libraries import pa, pd, pq
+from flitwork.base.libraries import pd
 from flitwork.results.result import Result
 
 #: Columns by which such a table is known.
@@ -119,10 +119,10 @@ def _operations(workloads: pd.Series[Any]) -> pd.DataFrame:
 def stored_result(file: Path) -> pd.DataFrame | None:
     """One stored result (``flitwork simulate --save``) as a row of such a table; ``None`` where it is another file."""
     try:
-        known = pq.read_schema(file).metadata or {}
-    except (OSError, pa.ArrowException):
+        known = _core.ParquetFile(file).metadata
+    except (OSError, ValueError):
         return None
-    if b"flitwork.format" not in known:
+    if "flitwork.format" not in known:
         return None
     result = Result.load(file)
     workload, row = result.spec["workload"], result.row

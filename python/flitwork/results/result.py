@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
+from flitwork.base import parquet
 from flitwork.base.errors import ConfigError, ResultFileError
 from flitwork.base.input_files import because
-from flitwork.base.libraries import np, pa, pd
+from flitwork.base.libraries import np, pd
 from flitwork.base.physical import Units, with_units
 from flitwork.planning.bound import Bound
 from flitwork.results import result_file
@@ -444,8 +445,7 @@ class Result:
         do schedules and other ``tables`` of the plan, up to 16 MB in all.
         """
         scalars = {k: v for k, v in self.row.items() if v is not None and not RESULT_COLUMNS[k].physical}
-        arrays = {k: pa.array([v], type=pa.list_(pa.from_numpy_dtype(v.dtype))) for k, v in self.columns.items()}
-        table = pa.table({**{k: pa.array([v]) for k, v in scalars.items()}, **{f"[{k}]": v for k, v in arrays.items()}})
+        table = {**parquet.of_rows([scalars]), **{f"[{k}]": parquet.of_list(v) for k, v in self.columns.items()}}
         metadata = {
             "flitwork.version": self.version,
             "flitwork.seed": str(self.seed),
@@ -466,16 +466,12 @@ class Result:
         path = Path(path)
         table, meta = result_file.read(path)
         try:
-            columns = {
-                name[1:-1]: table[name].chunk(0).flatten().to_numpy(zero_copy_only=False)
-                for name in table.column_names
-                if name.startswith("[")
-            }
+            columns = {name[1:-1]: column.values for name, column in table.items() if name.startswith("[")}
             plan, limits = json.loads(meta["flitwork.plan"]), json.loads(meta["flitwork.bound"])
-            values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"][0].as_py())
+            values, seconds = json.loads(meta["flitwork.values"]), float(table["wall_seconds"].to_list()[0])
             found = result_file.tables_of(path, meta, plan["spec"]) if tables else ()
             result = cls(plan, values, columns, Bound(limits, Units.of(plan["described"])), seconds, found)
-            whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"][0].as_py()
+            whole = result.plan_hash == meta["flitwork.plan_hash"] and result.digest == table["digest"].to_list()[0]
         except Exception as error:
             # What was written by another program may be anything.
             raise ResultFileError(f"{path}: is incomplete ({because(error)}); delete it and run again") from None

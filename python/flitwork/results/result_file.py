@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from flitwork import _core
+from flitwork.base import parquet
 from flitwork.base.errors import ResultFileError
 from flitwork.base.formats import PARQUET, format_of
 from flitwork.base.input_files import because
-from flitwork.base.libraries import pa, pq
 from flitwork.base.output_files import write_atomically
 
 _FORMAT = "5"
 _FORMAT_KEY, _CHECKSUM_KEY = "flitwork.format", "flitwork.sha256"
 
 Metadata = Mapping[str, str]
+Table = Mapping[str, parquet.Column]
 #: Tables of a plan, one after the other in base 64; not kept where they have more bytes than that.
 _TABLES_KEY, _MOST_TABLES = "flitwork.tables", 1 << 24
 #: Where those of a study's points are.
@@ -80,24 +81,23 @@ def _digests(spec: object) -> Iterator[str]:
             yield from _digests(inner)
 
 
-def write(path: Path, table: pa.Table, metadata: Metadata) -> Path:
+def write(path: Path, table: Table, metadata: Metadata) -> Path:
     """Stores ``table`` with ``metadata``, the format and the checksum, at once or not at all."""
     metadata = {_FORMAT_KEY: _FORMAT, **metadata}
     metadata = {**metadata, _CHECKSUM_KEY: _checksum(table, metadata)}
-    stored = table.replace_schema_metadata(metadata)
-    return write_atomically(path, lambda file: pq.write_table(stored, file, compression="zstd"))
+    stored = parquet.to_bytes(table, metadata)
+    return write_atomically(path, lambda file: file.write(stored))
 
 
-def read(path: Path) -> tuple[pa.Table, Metadata]:
+def read(path: Path) -> tuple[Table, Metadata]:
     """Table and metadata of a file. What is damaged is a :class:`ResultFileError`."""
     try:
         if path.is_dir():
             raise ResultFileError(f"{path}: is a folder; name one result in it, a .parquet file")
-        # `read_table` looks for a data set and starts threads: for small files that takes longer than reading.
-        with pq.ParquetFile(path) as file:
-            metadata = {k.decode(): v.decode() for k, v in (file.schema_arrow.metadata or {}).items()}
-            # Others may be too large for memory.
-            table = file.read(use_threads=False) if metadata.get(_FORMAT_KEY) == _FORMAT else None
+        file = _core.ParquetFile(path)
+        metadata = parquet.metadata(file)
+        # Others may be too large for memory.
+        table = parquet.columns(file) if metadata.get(_FORMAT_KEY) == _FORMAT else None
     except FileNotFoundError:
         raise ResultFileError(f"{path}: there is no such file; run the simulation first") from None
     except ResultFileError:
@@ -110,9 +110,10 @@ def read(path: Path) -> tuple[pa.Table, Metadata]:
             f"{path}: cannot be read as a result ({because(error)}); if flitwork wrote it, delete it and run again"
         ) from None
     found = metadata.get(_FORMAT_KEY, "none")
-    if found == "none" and "flitwork.plan_hash" in metadata:
+    if found == "none" and "flitwork.plan_hash" in metadata and _CHECKSUM_KEY not in metadata:
         raise ResultFileError(
-            f"{path}: has the packets of a run, not its result: pandas.read_parquet reads them; --save stores a result"
+            f"{path}: has the packets of a run, not its result: flitwork.read_parquet reads them; "
+            "--save stores a result"
         )
     if table is None:
         raise ResultFileError(f"{path}: is no result of flitwork (format {found}, expected {_FORMAT}); run again")
@@ -121,15 +122,15 @@ def read(path: Path) -> tuple[pa.Table, Metadata]:
     return table, metadata
 
 
-def _is_whole(table: pa.Table, metadata: Metadata) -> bool:
+def _is_whole(table: Table, metadata: Metadata) -> bool:
     try:
         return metadata.get(_CHECKSUM_KEY) == _checksum(table, metadata)
     except Exception:
-        # Names that are no text any more, types that are no numbers: Arrow has errors of many kinds for them.
+        # What was written by another program may be anything.
         return False
 
 
-def _checksum(table: pa.Table, metadata: Metadata) -> str:
+def _checksum(table: Table, metadata: Metadata) -> str:
     """SHA-256 of names, types and contents; each part is preceded by its length, so that none runs into the next."""
     found = hashlib.sha256()
 
@@ -141,13 +142,11 @@ def _checksum(table: pa.Table, metadata: Metadata) -> str:
         if key != _CHECKSUM_KEY:
             add(key.encode())
             add(value.encode())
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in table.items():
         add(name.encode())
-        listed = pa.types.is_list(column.type)
-        add(str(column.type.value_type if listed else column.type).encode())
-        if listed:
-            numbers = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            add(memoryview(numbers).cast("B") if len(numbers) else b"")
+        add(column.kind.encode())
+        if column.lengths is not None:
+            add(memoryview(column.values).cast("B") if len(column.values) else b"")
         else:
-            add(repr(column.to_pylist()).encode())
+            add(repr(column.to_list()).encode())
     return found.hexdigest()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from flitwork import _core
-from flitwork.base import input_files
+from flitwork.base import input_files, parquet
 from flitwork.base.errors import ConfigError
 from flitwork.base.formats import check_format
 from flitwork.base.libraries import np, pd
@@ -227,7 +227,7 @@ class GoalResult:
         if file.suffix.lower() == ".csv":
             return write_csv(self.table, file)
         if file.suffix.lower() == ".parquet":
-            return write_atomically(file, lambda out: self.table.to_parquet(out, index=False))
+            return write_atomically(file, lambda out: out.write(parquet.to_bytes(self.table)))
         raise ConfigError("file", file, "a file .csv or .parquet", "the ending of its name says what it is")
 
     def __repr__(self) -> str:

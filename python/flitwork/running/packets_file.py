@@ -11,8 +11,9 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
+from flitwork.base import parquet
 from flitwork.base.errors import ConfigError, StorageError
-from flitwork.base.libraries import np, pa, pd, pq
+from flitwork.base.libraries import np
 from flitwork.base.output_files import writable_file
 from flitwork.base.signals import SignalsWait, signals_raise
 from flitwork.planning.bound import Bound
@@ -30,12 +31,9 @@ _FIRST_CYCLES = 1 << 8
 _STEPS = 8
 #: How often a run that waits for its file looks whether it may go on [s].
 _LOOK_SECONDS = 0.001
-#: Differences of whole numbers: as small a file as dictionaries and compression make, in three quarters of their time.
-_ENCODED: dict[str, Any] = {
-    "use_dictionary": False,
-    "compression": "none",
-    "column_encoding": {name: "DELTA_BINARY_PACKED" for name, kind in OF_A_PACKET.items() if kind != "bool"},
-}
+#: Kinds of the columns, and their types in a data frame: what has not happened is missing, and pandas reads cycles as
+#: whole numbers (Int64), as in the table of a result.
+_KINDS = {name: ("int64", "Int64") if name.endswith("_cycle") else (kind, kind) for name, kind in OF_A_PACKET.items()}
 
 
 def recording(spec: Mapping[str, Any], path: str | Path, name: str = "packets_file") -> dict[str, Any]:
@@ -118,9 +116,9 @@ class _File(threading.Thread):
     process, as whoever fills the file may be a thread that does.
     """
 
-    def __init__(self, path: Path, writer: Any, schema: Any) -> None:
+    def __init__(self, path: Path, writer: _core.ParquetWriter) -> None:
         super().__init__(name="packets_file", daemon=True)
-        self._path, self._writer, self._schema = path, writer, schema
+        self._path, self._writer = path, writer
         self._changed = threading.Condition()
         # Both threads change these three, under the condition.
         self._waiting: list[Mapping[str, Any]] = []
@@ -153,8 +151,8 @@ class _File(threading.Thread):
     def check(self) -> None:
         """Raises what went wrong, if something has."""
         error = self._error
-        if isinstance(error, (OSError, pa.ArrowException)):
-            why = getattr(error, "strerror", None) or error
+        if isinstance(error, OSError):
+            why = error.strerror or error
             raise StorageError(f"{self._path}: packets cannot be stored ({why}): free space") from None
         if error is not None:
             raise error
@@ -183,33 +181,30 @@ class _File(threading.Thread):
         return batch
 
     def _write(self, batch: Sequence[Mapping[str, Any]]) -> None:
-        tables = [pa.record_batch(list(self._arrays(columns)), schema=self._schema) for columns in batch]
-        self._writer.write_table(pa.Table.from_batches(tables), row_group_size=2 * BATCH)
+        self._writer.write([parquet.given(column) for column in self._columns(batch)])
 
-    def _arrays(self, columns: Mapping[str, Any]) -> Iterator[Any]:
-        for field in self._schema:
-            column, missing = columns[f"packets.{field.name}"], None
-            if field.name.endswith("_cycle"):
-                column, missing = column.view(np.int64), column == NEVER
-            # Most batches miss nothing: without a mask nothing is copied.
-            yield pa.array(column, field.type, mask=missing if missing is not None and missing.any() else None)
+    def _columns(self, batch: Sequence[Mapping[str, Any]]) -> Iterator[parquet.Column]:
+        for name, (kind, _) in _KINDS.items():
+            parts = [columns[f"packets.{name}"] for columns in batch]
+            column, valid = parts[0] if len(parts) == 1 else np.concatenate(parts), None
+            if name.endswith("_cycle"):
+                column, valid = column.view(np.int64), column != NEVER
+            # Most batches miss nothing.
+            yield parquet.Column(kind, column, None if valid is None or valid.all() else valid)
 
 
 @contextlib.contextmanager
 def _opened(path: Path, plan: _core.Plan, name: str) -> Iterator[_File]:
     """The file, closed so that it can be read however the work with it ends."""
-    about = {"flitwork.plan_hash": plan.hash, "flitwork.plan": plan.json}
-    # As in the table of a result: what has not happened is missing, and pandas reads cycles as whole numbers (Int64).
-    kinds = {name: "Int64" if name.endswith("_cycle") else kind for name, kind in OF_A_PACKET.items()}
-    empty = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
-    schema = pa.Schema.from_pandas(empty, preserve_index=False)
-    schema = schema.with_metadata({**schema.metadata, **about})
+    noted = parquet.noted_types(_KINDS, None)
+    about = [("flitwork.plan_hash", plan.hash), ("flitwork.plan", plan.json), ("pandas", noted)]
+    columns = [(column, kind, column.endswith("_cycle"), False) for column, (kind, _) in _KINDS.items()]
     try:
-        writer = pq.ParquetWriter(str(path), schema, **_ENCODED)
+        writer = _core.ParquetWriter(path, columns, about)
     except OSError as error:
         expected = f"a place that can be written to ({error.strerror or error})"
         raise ConfigError(name, path, expected, "choose another") from None
-    file = _File(path, writer, schema)
+    file = _File(path, writer)
     file.start()
     try:
         yield file

@@ -11,9 +11,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
+from flitwork import _core
+from flitwork.base import input_files, parquet
 from flitwork.base.errors import ConfigError, ResultFileError, did_you_mean
 from flitwork.base.extensions import extensions, load_extension
-from flitwork.base.libraries import pa, pd
+from flitwork.base.libraries import pd
 from flitwork.experiment.archive import Archive
 from flitwork.experiment.execute import Watcher
 from flitwork.experiment.points import known_columns
@@ -256,9 +258,9 @@ def judge_measured(name: str, folder: Path, quick: bool = False) -> list[tuple[s
 def _stored_table(file: Path) -> pd.DataFrame:
     """The table that a run of a study has left."""
     try:
-        found = pd.read_parquet(file)
-    except (OSError, pa.ArrowException) as error:
-        because = str(error).splitlines()[0]
+        found = parquet.frame(_core.ParquetFile(file))
+    except (OSError, ValueError) as error:
+        because = input_files.because(error)
         raise ResultFileError(
             f"{file}: cannot be read as results of a study ({because}); delete it and {_AGAIN}"
         ) from None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flitwork import _core
+from flitwork.base import parquet
 from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
@@ -137,7 +138,7 @@ class Schedule(Workload):
         if path.suffix.lower() == ".csv":
             return write_atomically(path, lambda out: frame.to_csv(out, index=False))
         if path.suffix.lower() == ".parquet":
-            return write_atomically(path, lambda out: frame.to_parquet(out, index=False))
+            return write_atomically(path, lambda out: out.write(parquet.to_bytes(frame)))
         raise ConfigError("file", path, "a file .csv or .parquet", "the ending of its name says what it is")
 
     def check(self) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flitwork.base import input_files
+from flitwork import _core
+from flitwork.base import input_files, parquet
 from flitwork.base.errors import ConfigError, did_you_mean
-from flitwork.base.libraries import np, pd, pq
+from flitwork.base.libraries import np, pd
 
 _SHORT = 60
 #: More digits than a floating-point number can have.
@@ -118,13 +119,10 @@ def read_parquet(
     """
     where = f"{path}.file"
     input_files.checked(file, where, "a Parquet file")
-    with input_files.reading(file, where, "a Parquet file"), pq.ParquetFile(file) as stored:
-        rows, groups = stored.metadata.num_rows, range(stored.metadata.num_row_groups)
-        unpacked = sum(abs(stored.metadata.row_group(group).total_byte_size) for group in groups)
-        input_files.check_memory(file, where, max(rows * bytes_per_row, unpacked))
-        columns = check(list(stored.schema_arrow.names))
-        found: pd.DataFrame = stored.read(columns=columns).to_pandas()
-    return found
+    with input_files.reading(file, where, "a Parquet file"):
+        stored = _core.ParquetFile(file)
+        input_files.check_memory(file, where, max(stored.rows * bytes_per_row, stored.unpacked_bytes))
+        return parquet.frame(stored, check(parquet.names(stored)))
 
 
 def shown_cell(value: Any) -> str:

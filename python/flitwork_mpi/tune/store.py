@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from flitwork.base import parquet
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.base.output_files import write_atomically, write_csv
@@ -47,7 +48,7 @@ class Stored:
         if self.file.suffix.lower() == ".csv":
             write_csv(table, self.file)
         else:
-            write_atomically(self.file, lambda opened: opened.write(table.to_parquet(index=False)))
+            write_atomically(self.file, lambda opened: opened.write(parquet.to_bytes(table)))
 
     def of(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
         """Those that are of the same operation, algorithm, bytes, ranks and library as one of ``rows``, in their order.
