@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyRange};
 
 /// What a rank does in a step: to whom it sends which blocks, from whom it receives which, whether it adds, whether it waits.
-type Told<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, bool, bool);
+type StepTuple<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, bool, bool);
 
 /// An algorithm for so many ranks.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -92,14 +92,14 @@ impl CollectiveSteps {
     }
 
     /// What a rank does in a step; blocks as a range or a list of their numbers.
-    fn step<'py>(&self, py: Python<'py>, rank: u32, step: u32) -> PyResult<Told<'py>> {
+    fn step<'py>(&self, py: Python<'py>, rank: u32, step: u32) -> PyResult<StepTuple<'py>> {
         if rank >= self.world.ranks || step >= self.steps {
             return Err(PyIndexError::new_err(format!("step {step} of rank {rank}")));
         }
-        let told = (self.algorithm.step)(&self.world, rank, step);
-        let (to, sent) = ends(py, told.send)?;
-        let (from, came) = ends(py, told.receive)?;
-        Ok((to, sent, from, came, told.adds, told.waits))
+        let at_step = (self.algorithm.step)(&self.world, rank, step);
+        let (to, sent) = ends(py, at_step.send)?;
+        let (from, came) = ends(py, at_step.receive)?;
+        Ok((to, sent, from, came, at_step.adds, at_step.waits))
     }
 }
 

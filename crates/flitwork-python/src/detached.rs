@@ -13,14 +13,14 @@ const GRACE: Duration = Duration::from_millis(200);
 const STACK: usize = 64 << 20;
 
 /// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called, every
-/// 50 ms; where either raises, `give_up` is called and the exception is returned at once.
+/// 50 ms; where either raises, `on_interrupt` is called and the exception is returned at once.
 ///
 /// `work` must not touch Python: when it has been given up, the interpreter may end before it does.
 pub fn with_signals<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
     mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
-    give_up: impl FnOnce() + Send,
+    on_interrupt: impl FnOnce() + Send,
 ) -> PyResult<T> {
     py.detach(move || {
         let (done, result) = channel();
@@ -36,7 +36,7 @@ pub fn with_signals<T: Send + 'static>(
                 Err(RecvTimeoutError::Timeout) => {
                     let looked = Python::attach(|py| py.check_signals().and_then(|()| look(py)));
                     if let Err(raised) = looked {
-                        give_up();
+                        on_interrupt();
                         let _ = result.recv_timeout(GRACE);
                         return Err(raised);
                     }

@@ -120,8 +120,9 @@ mod tests {
         assert_eq!(names().filter(|(name, _)| ["a2a", "a2and_x_inner", "a2at"].contains(name)).count(), 3);
         let a2a = Exchange::new("a2a", World::of(5), None).unwrap();
         let spread = Exchange::new("simple_spread", World::of(5), None).unwrap();
-        let told = |exchange: &Exchange| (0..4).map(|step| format!("{:?}", exchange.step(3, step))).collect::<Vec<_>>();
-        assert_eq!(told(&a2a), told(&spread));
+        let first_steps =
+            |exchange: &Exchange| (0..4).map(|step| format!("{:?}", exchange.step(3, step))).collect::<Vec<_>>();
+        assert_eq!(first_steps(&a2a), first_steps(&spread));
         let fault = |name: &str, ranks| Exchange::new(name, World::of(ranks), None).unwrap_err().to_string();
         let x_inner = fault("a2and_x_inner", 8);
         assert!(x_inner.contains("a2and_x_inner is defined for one rank at each router of a grid"), "{x_inner}");

@@ -132,10 +132,10 @@ impl Slot {
             Pairs::Matched { to, before, .. } if sends => (to[server as usize], before[server as usize]),
             Pairs::Matched { from, before, .. } => (from[server as usize], before[from[server as usize] as usize]),
         };
-        let (own, others) = (servers.size(server), servers.size(other));
+        let (size, other_size) = (servers.size(server), servers.size(other));
         // Of two of one size both sides must agree on who counts as the smaller: the one that sends.
-        let is_smaller = own < others || own == others && sends;
-        (other != server).then_some(Pair { other, own, others, is_smaller, before })
+        let is_smaller = size < other_size || size == other_size && sends;
+        (other != server).then_some(Pair { other, size, other_size, is_smaller, before })
     }
 }
 
@@ -143,8 +143,8 @@ impl Slot {
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    own: u32,
-    others: u32,
+    size: u32,
+    other_size: u32,
     is_smaller: bool,
     /// Messages between them that went in earlier slots.
     before: u64,
@@ -153,7 +153,7 @@ struct Pair {
 impl Pair {
     /// Messages of a whole round.
     fn in_round(&self) -> u64 {
-        u64::from(self.own.min(self.others))
+        u64::from(self.size.min(self.other_size))
     }
 
     /// In how many rounds so many messages go.
@@ -163,7 +163,7 @@ impl Pair {
 
     /// The place in the other server with which `place` exchanges in a round of the slot.
     fn met(&self, place: u32, round: u32, messages: u64) -> Option<u32> {
-        let (larger, smaller) = (self.own.max(self.others), self.own.min(self.others));
+        let (larger, smaller) = (self.size.max(self.other_size), self.size.min(self.other_size));
         let turn = (self.before / self.in_round()) as u32 + round;
         if turn >= larger {
             return None;

@@ -323,7 +323,7 @@ pub static COLLECTIVES: &[Collective] = &[
     },
     Collective {
         pieces: WHOLE, in_order: ALWAYS,
-        ..row(Operation::Barrier, "tree", "news up a binomial tree to rank 0, and down again",
+        ..row(Operation::Barrier, "tree", "signals up a binomial tree to rank 0, and down again",
             barrier::tree::steps, barrier::tree::step)
     },
 ];

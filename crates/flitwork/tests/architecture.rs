@@ -122,8 +122,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The code of a file: without comments, and without the unit tests, which stand at its end.
 fn code(text: &str) -> String {
-    let own = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    own.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    let production = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    production.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 /// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/step.rs` is in `kernel`,

@@ -12,10 +12,10 @@ use flitwork::schedule::{Placement, Rate, Schedule, Via};
 use flitwork::spec::{ArbiterKind, KernelChoice, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, WorkloadSpec};
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
-use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::programs::{Program, program};
 use oracle::cases::{self, Case, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
+use oracle::driven::{by_the_clock, check_driven};
 use oracle::knots::{self, End, check_knots};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -276,11 +276,11 @@ fn check_bus_report(plan: &Plan, schedule: &Schedule, over_bus: u32) -> Result<(
 fn packets_of_ranks_that_ask_arrive_as_in_the_oracle() {
     let network =
         prop_oneof![cases::network(12, 1, false).boxed(), in_whole_packets(cases::network(12, 1, false)).boxed()];
-    let strategy = (cases::asking(network), 1..30u32, any::<u64>());
+    let strategy = (cases::driven(network), 1..30u32, any::<u64>());
     for_all("ranks that ask", 100, 1_000, strategy, |(case, turns, seed)| {
         let Some(plan) = plan(&case, recording(seed, 0, 1, LONG))? else { return Ok(false) };
         let decide = by_the_clock(plan.placement.terminal_of().len() as u32, turns, seed);
-        check_asked(&case.network, &plan, &decide).map(|()| true)
+        check_driven(&case.network, &plan, &decide).map(|()| true)
     });
 }
 
@@ -341,7 +341,9 @@ fn packets_in_fat_trees_arrive_as_in_the_oracle() {
 fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
     match plan {
         None => Ok(false),
-        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some()) => Ok(true),
+        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some()) => {
+            Ok(true)
+        }
         Some(plan) => check_both(&plan.spec.network.clone(), plan).map(|_| true),
     }
 }

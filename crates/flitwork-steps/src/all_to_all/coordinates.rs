@@ -53,10 +53,10 @@ impl Destinations {
                 moved.rem_euclid(i64::from(grid.ranks())) as u32
             }
             Order::Coordinates(offsets) => {
-                let (v, own): (&Offset, _) = (&offsets[index as usize], grid.coords(rank));
+                let (v, coords): (&Offset, _) = (&offsets[index as usize], grid.coords(rank));
                 let mut at = [0; MAX_DIMS];
                 for d in 0..grid.dims() {
-                    let moved = i64::from(own[d]) + sign * i64::from(v[d]);
+                    let moved = i64::from(coords[d]) + sign * i64::from(v[d]);
                     at[d] = moved.rem_euclid(i64::from(grid.size(d))) as u32;
                 }
                 grid.rank(&at)

@@ -10,6 +10,6 @@ pub use crate::digits::steps;
 pub fn step(world: &World, rank: u32, step: u32) -> Step {
     let digit = digits::digit(world, step);
     let (to, from) = (world.after(rank, digit.distance()), world.before(rank, digit.distance()));
-    let news = || Blocks::run(0, 1, 1);
-    Step::exchange(Transfer::new(to, news()), Transfer::new(from, news())).adding().waiting(digit.ends_round)
+    let signal = || Blocks::run(0, 1, 1);
+    Step::exchange(Transfer::new(to, signal()), Transfer::new(from, signal())).adding().waiting(digit.ends_round)
 }

@@ -85,7 +85,7 @@ pub fn uniform_accepted_load(fabric: &Fabric, routing: &Routing, include_self: b
     let destinations = f64::from(terminals) - if include_self { 0.0 } else { 1.0 };
     let pairs = u64::from(terminals) * u64::from(terminals);
     if let Some(grid) = fabric.grid() {
-        return of_lines(grid, routing, fabric.most_terminals(), destinations, nic_ports);
+        return accepted_on_grid(grid, routing, fabric.most_terminals(), destinations, nic_ports);
     }
     if pairs > MOST_STEPS {
         return f64::from(nic_ports);
@@ -97,7 +97,13 @@ pub fn uniform_accepted_load(fabric: &Fabric, routing: &Routing, include_self: b
 }
 
 /// Of uniform traffic on a grid: dimension by dimension, all its lines together. What a source puts on them depends on its coordinate alone.
-fn of_lines(grid: &Grid, routing: &Routing, terminals_per_router: u32, destinations: f64, nic_ports: u32) -> f64 {
+fn accepted_on_grid(
+    grid: &Grid,
+    routing: &Routing,
+    terminals_per_router: u32,
+    destinations: f64,
+    nic_ports: u32,
+) -> f64 {
     let terminals = f64::from(grid.routers()) * f64::from(terminals_per_router);
     let of_dimension = |d: usize| {
         let a = grid.size(d);

@@ -63,7 +63,7 @@ impl Sizes {
         Sizes { total, pieces, units, given }
     }
 
-    /// The flits of a message. One without data is 1 flit: its arrival is news too.
+    /// The flits of a message. One without data is 1 flit: its arrival is a signal.
     pub fn flits(&self, blocks: &Blocks) -> u64 {
         let amount = self.amount(blocks);
         self.units.and_then(|units| units.flits(amount)).unwrap_or(amount).max(1)

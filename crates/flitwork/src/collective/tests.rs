@@ -184,7 +184,7 @@ fn a_rank_waits_where_its_algorithm_says_so() {
     assert_eq!(made.operations(0).filter(|op| op.kind == OpKind::Wait).count(), 2);
 }
 
-/// Behind each step news go around: as many rounds as ranks have bits, each waited for; nothing else changes.
+/// Barrier messages follow each step: as many rounds as ranks have bits, each waited for; nothing else changes.
 #[test]
 fn ranks_meet_behind_each_step() {
     for (name, ranks) in [("pairwise_shift", 5), ("simple_spread", 6), ("bruck", 8)] {

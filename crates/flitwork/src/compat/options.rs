@@ -153,16 +153,16 @@ impl CompatSpec {
         network: &Network,
         level: usize,
     ) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        let (small, own) = spec.representative(network, level)?;
+        let (small, plain) = spec.representative(network, level)?;
         let changed: Option<Arc<dyn HopByHop>> =
             small.grid().and_then(|grid| Some(Arc::new(OnGrid::new(grid, self.scheme(spec, grid)?)) as _));
-        Some((small, changed.unwrap_or(own)))
+        Some((small, changed.unwrap_or(plain)))
     }
 
     /// The scheme that a resolved specification has under these rules; `None`: the routing is what it is without them.
     pub fn scheme(&self, spec: &RoutingSpec, grid: &Grid) -> Option<Arc<dyn Scheme>> {
-        let own = || spec.scheme(&Context { grid });
-        let halves = || own().filter(|scheme| self.shared_middle_vc && scheme.division() == Division::Equal(2));
+        let plain = || spec.scheme(&Context { grid });
+        let halves = || plain().filter(|scheme| self.shared_middle_vc && scheme.division() == Division::Equal(2));
         match spec {
             RoutingSpec::Valiant(_) | RoutingSpec::Romm(_) => Some(Arc::new(SharedMiddle::new(halves()?, false))),
             RoutingSpec::O1Turn(_) => Some(Arc::new(SharedMiddle::new(halves()?, true))),

@@ -155,12 +155,12 @@ impl Window {
         let complete = Live { waits_for: COMPLETE, dependents: NONE };
         let mut at = std::mem::replace(&mut self.live[place], complete).dependents;
         if at & ALONE != 0 {
-            self.released_by_one(kept_alone(op, at), &mut released);
+            self.release_dependent(kept_alone(op, at), &mut released);
             at = NONE;
         }
         while at != NONE {
             let Edge { op, next } = self.edges[at as usize];
-            self.released_by_one(op, &mut released);
+            self.release_dependent(op, &mut released);
             self.edges[at as usize].next = self.free;
             self.free = at;
             at = next;
@@ -174,7 +174,7 @@ impl Window {
     }
 
     /// One of those that an operation waits for is complete.
-    fn released_by_one(&mut self, op: OpId, released: &mut impl FnMut(OpId)) {
+    fn release_dependent(&mut self, op: OpId, released: &mut impl FnMut(OpId)) {
         // One that waits for any of several may have been released, and be complete, before the others are.
         let live = op.checked_sub(self.first).map(|place| &mut self.live[place as usize]);
         if let Some(live) = live.filter(|live| live.waits()) {

@@ -86,9 +86,9 @@ const NEARLY_ALONE: f64 = 2.0;
 const FEW: f64 = 300.0;
 /// Elsewhere a run is long enough to tell if a busy channel had time for so many packets, the load that was drawn is known to this share, and
 /// the network holds at most this share of the packets: it fills before source queues grow.
-const ENOUGH: f64 = 600.0;
-const KNOWN: f64 = 0.03;
-const HELD: f64 = 0.02;
+const ENOUGH_PACKETS: f64 = 600.0;
+const MAX_LOAD_ERROR: f64 = 0.03;
+const MAX_UNDER_WAY: f64 = 0.02;
 
 /// The verdict on a run.
 pub(crate) fn judge(e: &Evidence) -> Verdict {
@@ -105,7 +105,8 @@ pub(crate) fn judge(e: &Evidence) -> Verdict {
     let packets = e.cycles / (e.flits * dispersion).max(1.0);
     let waits_little = e.lag.cycles <= SHORT * e.flits * dispersion && e.latency <= NEARLY_ALONE * e.latency_alone;
     let is_at_ease = packets >= FEW && waits_little;
-    let is_known = packets >= ENOUGH && chance <= KNOWN * e.created && e.under_way <= HELD * e.created;
+    let is_known =
+        packets >= ENOUGH_PACKETS && chance <= MAX_LOAD_ERROR * e.created && e.under_way <= MAX_UNDER_WAY * e.created;
     if !grows && keeps_up && is_stationary && (is_at_ease || is_known) { Verdict::Carries } else { Verdict::Open }
 }
 

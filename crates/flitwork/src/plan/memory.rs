@@ -51,7 +51,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
         routers,
         under_way(p, &spec.network.router),
         packets(p, &sent),
-        news(p, fabric, routing),
+        congestion_board(p, fabric, routing),
         operations(spec, fabric),
     ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
@@ -143,23 +143,24 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls || record.waits { 16 * (size.slots() + p.ports) } else { 0 };
     let stalls = stalls + if record.waits { 44 * (size.slots() + p.concentration * p.nic_ports) } else { 0 };
-    let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
+    let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.needs_arrival_order());
     // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
-    let keeps = routing.hop_by_hop().is_some_and(|routing| !routing.asks_for_one_port());
-    let choices = if keeps { 8 + 24 * size.slots() } else { 8 };
+    let keeps = routing.hop_by_hop().is_some_and(|routing| !routing.requests_one_port());
+    let candidates = if keeps { 8 + 24 * size.slots() } else { 8 };
     // What is kept of each VC, each port and of the router where packets move whole.
     let entries = size.slots() + p.concentration * p.nic_ports * p.vcs;
     let whole = if router.hold_switch_until_tail { 8 * entries + 16 * size.ports + 24 } else { 0 };
     // Where VCs share places: those taken by each VC, and those left at each port.
-    let pools = if p.shared_buffer_flits > 0 { 2 * (entries + size.ports + p.concentration * p.nic_ports) } else { 0 };
+    let shared_buffers =
+        if p.shared_buffer_flits > 0 { 2 * (entries + size.ports + p.concentration * p.nic_ports) } else { 0 };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
     size.router_bytes
         + whole
-        + pools
+        + shared_buffers
         + counts
         + SEARCH_BYTES * vcs
-        + choices
+        + candidates
         + nic_ports
         + allocators
         + stalls
@@ -185,12 +186,12 @@ fn under_way(p: &Params, router: &RouterSpec) -> u64 {
 }
 
 /// Bytes of what routers remember of each other's queues.
-fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
-    let Some(news) = routing.hop_by_hop().and_then(|routing| routing.news()) else { return 0 };
+fn congestion_board(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
+    let Some(spread) = routing.hop_by_hop().and_then(|routing| routing.congestion_spread()) else { return 0 };
     let Some(grid) = fabric.grid() else { return 0 };
     let ports = (p.routers * p.network_ports) as u64;
     // The cycles kept, the queue and the note of now.
-    ports.saturating_mul(4 * (news.cycles_kept(grid) + 2))
+    ports.saturating_mul(4 * (spread.cycles_kept(grid) + 2))
 }
 
 /// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.

@@ -404,7 +404,7 @@ fn check_injection_vcs(vcs: &[u32], router: &RouterSpec) -> Result<()> {
     if !vcs.is_sorted_by(|a, b| a < b) || vcs.iter().any(|&vc| vc >= router.vcs) {
         return refused(&format!("ascending numbers of VCs, below vcs = {}", router.vcs), "");
     }
-    if !vcs.is_empty() && router.vc_policy.gives_one_vc() {
+    if !vcs.is_empty() && router.vc_policy.assigns_one_vc() {
         return refused(
             &format!("none: under the {} policy a packet has its own VC", router.vc_policy.name()),
             "leave it out, or use vc_policy = \"dateline\"",

@@ -123,17 +123,17 @@ fn in_words(cycle: &[String]) -> String {
 /// What keeps this routing free of deadlock on this network.
 fn way_out(network: &NetworkSpec, verdict: &dyn Fn(Buffers) -> Finding, buffers: Buffers) -> String {
     let free = |other: Buffers| buffers != other && verdict(other) == Finding::Free;
-    let mut ways = Vec::new();
+    let mut remedies = Vec::new();
     if buffers != Buffers::WholePackets && free(Buffers::WholePackets) {
-        ways.push("network.router.switching = \"virtual_cut_through\" with buffers of a whole packet".to_string());
+        remedies.push("network.router.switching = \"virtual_cut_through\" with buffers of a whole packet".to_string());
     }
     if buffers == Buffers::Shared && free(Buffers::OnePacket) {
-        ways.push("network.router.wait_for_tail_credit = true".to_string());
+        remedies.push("network.router.wait_for_tail_credit = true".to_string());
     }
     if shares_middle(network) {
-        ways.push("an even number of network.router.vcs".to_string());
+        remedies.push("an even number of network.router.vcs".to_string());
     }
-    if ways.is_empty() { "use another routing".to_string() } else { format!("use {}", ways.join(", or ")) }
+    if remedies.is_empty() { "use another routing".to_string() } else { format!("use {}", remedies.join(", or ")) }
 }
 
 /// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow all routes
@@ -208,7 +208,7 @@ fn check_change_of_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routi
     }
     let router = &network.router;
     let hint = "use network.routing.classes = \"entered\"";
-    if router.vc_policy.gives_one_vc() {
+    if router.vc_policy.assigns_one_vc() {
         let expected = "dateline: with classes = \"at_dateline\" the class of a packet changes on its way";
         return Err(Error::config("network.router.vc_policy", router.vc_policy.name(), expected, hint));
     }
@@ -228,7 +228,7 @@ fn check_change_of_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routi
 fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {
     let router = &network.router;
     let policy = router.vc_policy;
-    if policy.gives_one_vc() && scheme.division() != Division::Equal(1) {
+    if policy.assigns_one_vc() && scheme.division() != Division::Equal(1) {
         let expected = "dateline: this routing divides the virtual channels itself";
         return Err(Error::config("network.router.vc_policy", policy.name(), expected, "use plain dimension order"));
     }

@@ -28,16 +28,16 @@ impl Plan {
             || record.operations
             || record.channel_window_cycles > 0
             || record.delivery_window_cycles > 0;
-        let hears_news = self.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some());
+        let spreads_congestion = self.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some());
         let conditions = [
             (!matches!(self.workload, Workload::Schedule { .. }), "the workload is of ranks"),
             (self.background.is_none(), "there is a background"),
             (self.kernel() == KernelName::Flit, "the packet kernel runs"),
-            (!hears_news, "routers hear of more than their own ports"),
-            (!self.fabric.has_own_times(), "channels are not all alike"),
+            (!spreads_congestion, "routers hear of more than their own ports"),
+            (!self.fabric.channels_differ(), "channels are not all alike"),
             (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
             (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),
-            (!router.vc_policy.gives_one_vc(), "network.router.vc_policy gives a packet one VC"),
+            (!router.vc_policy.assigns_one_vc(), "network.router.vc_policy gives a packet one VC"),
             (!of_packet, "an arbiter is oldest_first"),
             (!batches, "network.router.compat.pipelined_stages is false"),
             (!observes, "run.record asks for more than the summary"),
@@ -48,11 +48,11 @@ impl Plan {
     /// The threads that the run is cut up for.
     pub fn threads(&self) -> usize {
         let routers = self.params.routers;
-        let asked = match self.spec.run.threads {
+        let requested = match self.spec.run.threads {
             Threads::Count(count) => (count as usize).min(routers),
             Threads::Auto => self.threads_that_pay(std::thread::available_parallelism().map_or(1, usize::from)),
         };
-        if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
+        if requested > 1 && self.not_in_parts().is_none() { requested } else { 1 }
     }
 
     /// Estimated memory of the run, with the tables of all its threads \[bytes].
@@ -85,11 +85,11 @@ impl Plan {
 
     /// Why it runs on one thread where more are asked for.
     pub fn why_one_thread(&self) -> Option<&'static str> {
-        let asked = self.spec.run.threads != Threads::ONE;
+        let wants_more = self.spec.run.threads != Threads::ONE;
         let small = || {
             (self.threads() == 1)
                 .then_some("the network is too small or has too little to do, or the machine has one core")
         };
-        self.not_in_parts().or_else(small).filter(|_| asked)
+        self.not_in_parts().or_else(small).filter(|_| wants_more)
     }
 }

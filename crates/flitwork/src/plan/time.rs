@@ -65,9 +65,9 @@ impl Plan {
             // A steady run takes at least this long.
             let steady = run.steady.as_ref();
             let cycles = steady.map_or(run.fixed_window().end, |s| s.min_warmup_cycles + s.min_measurement_cycles);
-            let (own, other) = (drawn(cycles as f64, Some(&self.spec.workload)), drawn(cycles as f64, background));
-            let flit_hops = own.flit_hops + other.flit_hops - terminals * cycles as f64 * IDLE;
-            return Work { flit_hops, packet_hops: own.packet_hops + other.packet_hops };
+            let (measured, other) = (drawn(cycles as f64, Some(&self.spec.workload)), drawn(cycles as f64, background));
+            let flit_hops = measured.flit_hops + other.flit_hops - terminals * cycles as f64 * IDLE;
+            return Work { flit_hops, packet_hops: measured.packet_hops + other.packet_hops };
         }
         let (sent, cycles) = self.sent_in();
         let other = drawn(cycles + self.start_cycle as f64, background);

@@ -160,8 +160,8 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         copy: receive_copy_rate(host)?,
         copy_limit: host.eager_limit_flits.unwrap_or(u64::MAX),
     };
-    let told = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
-    if schedule.is_driven() && !told && !delays.is_none() {
+    let has_software_times = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
+    if schedule.is_driven() && !has_software_times && !delays.is_none() {
         let hint =
             "fw.mpi.run adds them; or let ranks compute that long (fw.Compute) and say workload.software_times = true";
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));

@@ -22,12 +22,12 @@ pub struct AtSource {
     /// Packets change from class 0 to class 1 at the dateline of each dimension; else the class is fixed on entering the ring.
     at_datelines: bool,
     /// Headers by distance; `None` where that would be a long table.
-    ways: Option<Ways>,
+    headers: Option<HeaderTable>,
 }
 
 /// What dimension order makes of how far a packet has to go in each dimension, looked up. What it makes of ties it is asked.
 #[derive(Debug, Clone)]
-struct Ways {
+struct HeaderTable {
     /// For each dimension and each difference of coordinates: the hops in the lowest 32 bits, then a byte with the bit of the dimension in
     /// `minus`, one with that in `wraps`, and one with it where there is a tie.
     entries: Vec<u64>,
@@ -36,7 +36,7 @@ struct Ways {
     dims: usize,
 }
 
-impl Ways {
+impl HeaderTable {
     /// Most entries of a table.
     const MOST: usize = 1 << 12;
 
@@ -45,11 +45,11 @@ impl Ways {
         if (0..dims).map(|d| 2 * grid.size(d) as usize).sum::<usize>() > Self::MOST {
             return None;
         }
-        let mut ways = Ways { entries: Vec::new(), middle: [0; MAX_DIMS], dims };
+        let mut headers = HeaderTable { entries: Vec::new(), middle: [0; MAX_DIMS], dims };
         for (d, &ring) in grid.rings().iter().enumerate().take(dims) {
             let farthest = i64::from(grid.size(d)) - 1;
-            ways.middle[d] = ways.entries.len() as u32 + farthest as u32;
-            ways.entries.extend((-farthest..=farthest).map(|difference| {
+            headers.middle[d] = headers.entries.len() as u32 + farthest as u32;
+            headers.entries.extend((-farthest..=farthest).map(|difference| {
                 let straight = difference.unsigned_abs();
                 let around = u64::from(ring) - straight;
                 let (wraps, tie) = (straight > around, straight == around);
@@ -58,7 +58,7 @@ impl Ways {
                 straight.min(around) | if tie { 1 << (48 + d) } else { known }
             }));
         }
-        Some(ways)
+        Some(headers)
     }
 
     /// [`DimensionOrder::header_and_hops`].
@@ -101,12 +101,17 @@ pub struct Keys {
 impl AtSource {
     /// Dimension order on a grid.
     pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
-        AtSource { walk: Some((Map::new(grid), order)), opposite: 0, at_datelines: false, ways: Ways::new(grid) }
+        AtSource {
+            walk: Some((Map::new(grid), order)),
+            opposite: 0,
+            at_datelines: false,
+            headers: HeaderTable::new(grid),
+        }
     }
 
     /// In a network of one router.
     pub fn one_router() -> Self {
-        AtSource { walk: None, opposite: 0, at_datelines: false, ways: None }
+        AtSource { walk: None, opposite: 0, at_datelines: false, headers: None }
     }
 
     /// The same with the opposite class, in each dimension with a dateline, for packets that walk it towards minus.
@@ -155,8 +160,8 @@ impl AtSource {
     pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
         let Some((map, order)) = &self.walk else { return (Head { to: dst, label: 0, trip: Trip::default() }, 0) };
         let [from, to] = map.at_both(src, dst);
-        let (header, hops) = match &self.ways {
-            Some(ways) => ways.header_and_hops(order, &map.grid, from, to, bits),
+        let (header, hops) = match &self.headers {
+            Some(headers) => headers.header_and_hops(order, &map.grid, from, to, bits),
             None => order.header_and_hops(&map.grid, from, to, bits),
         };
         (Head { to: dst, label: 0, trip: Trip { header, ..Trip::default() } }, hops)
@@ -238,6 +243,6 @@ mod tests {
                 }
             }
         }
-        assert!(Ways::new(&Grid::mesh(&[5000])).is_none());
+        assert!(HeaderTable::new(&Grid::mesh(&[5000])).is_none());
     }
 }

@@ -9,14 +9,15 @@
 //!   parity of the source decides. The level is the number of datelines crossed so far, the wrap channel itself counted. Then the
 //!   complete minimal adaptive dependency graph has no cycle, and no escape channel is needed.
 //! * A router knows the queue behind each output port of the routers on its row and its column: flits in the buffers at the other
-//!   end, as seen by credits, over their capacity, in steps of 1/15. The news travels one hop a cycle. A packet that can go
+//!   end, as seen by credits, over their capacity, in steps of 1/15. This congestion information travels one hop a cycle. A packet that can go
 //!   on in several dimensions prefers the port with the smallest mean over the routers that it would pass in that dimension,
 //!   ties to the larger remaining distance, then to the lower dimension. It takes another one if the preferred one has no
 //!   virtual channel to give.
 
 use super::kind::{Context, Options, check_tie, one, parity};
 use super::scheme::{
-    Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, forget_all_but_directions, productive,
+    Choice, CongestionSpread, Division, Place, Scheme, Start, Trip, crossing, datelines, forget_all_but_directions,
+    productive,
 };
 use super::{DimensionOrder, Information, Selection, Tie, tie_starts};
 use crate::error::{Error, Result};
@@ -25,8 +26,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Most cycles that news may take for a hop.
-const MAX_NEWS_DELAY: u32 = 16;
+/// Most cycles that congestion information may take for a hop.
+const MAX_DELAY_CYCLES: u32 = 16;
 
 /// Options of Cross-Line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,19 +39,19 @@ pub struct CrossLineOptions {
     /// What a router knows: cross, local, none. Default: cross.
     #[serde(default)]
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles], 0 to 16. Default: 1.
+    /// Time that congestion information takes for each hop \[cycles], 0 to 16. Default: 1.
     #[serde(default = "one")]
-    #[schemars(range(max = MAX_NEWS_DELAY))]
+    #[schemars(range(max = MAX_DELAY_CYCLES))]
     pub news_delay_cycles: u32,
 }
 
 impl Options for CrossLineOptions {
     fn resolve(&mut self, _context: &Context) -> Result<()> {
         check_tie(self.tie)?;
-        if self.news_delay_cycles <= MAX_NEWS_DELAY {
+        if self.news_delay_cycles <= MAX_DELAY_CYCLES {
             return Ok(());
         }
-        let expected = format!("0 to {MAX_NEWS_DELAY} cycles");
+        let expected = format!("0 to {MAX_DELAY_CYCLES} cycles");
         Err(Error::config("network.routing.news_delay_cycles", self.news_delay_cycles, expected, ""))
     }
 
@@ -67,7 +68,7 @@ pub struct CrossLine {
     pub order: DimensionOrder,
     /// What a router knows.
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles].
+    /// Time that congestion information takes for each hop \[cycles].
     pub news_delay_cycles: u32,
     levels: u8,
     networks: u8,
@@ -129,8 +130,8 @@ impl Scheme for CrossLine {
         if self.information == Information::None { Selection::Random } else { Selection::MostCredits }
     }
 
-    fn news(&self) -> Option<News> {
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         (self.information != Information::None)
-            .then_some(News { information: self.information, delay_cycles: self.news_delay_cycles })
+            .then_some(CongestionSpread { information: self.information, delay_cycles: self.news_delay_cycles })
     }
 }

@@ -127,9 +127,9 @@ impl Ring {
 /// channel. Routes are shortest: whoever is nearer in the same direction is reached in that direction, so a longest route ends at an end
 /// of the row, or half a ring away, or one hop less where half a ring is a tie that goes in the other direction.
 fn farthest(size: u32, from: u32) -> [u32; 6] {
-    let half_ways = [size / 2, size.saturating_sub(1) / 2];
-    let [plus, plus_less] = half_ways.map(|hops| (from + hops) % size);
-    let [minus, minus_less] = half_ways.map(|hops| (from + size - hops) % size);
+    let half_ring_hops = [size / 2, size.saturating_sub(1) / 2];
+    let [plus, plus_less] = half_ring_hops.map(|hops| (from + hops) % size);
+    let [minus, minus_less] = half_ring_hops.map(|hops| (from + size - hops) % size);
     [0, size - 1, plus, plus_less, minus, minus_less]
 }
 

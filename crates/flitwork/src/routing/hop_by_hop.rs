@@ -3,7 +3,7 @@
 //! Asked when a packet starts and when it comes to the front of a buffer, and told nothing else: a routing never looks at the state
 //! of the network. What is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
 
-use super::scheme::{Choice, Division, News, Trip};
+use super::scheme::{Choice, CongestionSpread, Division, Trip};
 use super::{DimensionOrder, OnGrid, Selection, TreeSteps};
 use crate::topology::End;
 
@@ -111,7 +111,7 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
 
     /// Whether a packet asks for one port each time, with all virtual channels, and its head stays as it is. It then asks as if its
     /// route had been decided at the source, and routers need keep nothing for it.
-    fn asks_for_one_port(&self) -> bool {
+    fn requests_one_port(&self) -> bool {
         false
     }
 
@@ -126,7 +126,7 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     }
 
     /// What it knows of the network beyond its own output ports.
-    fn news(&self) -> Option<News> {
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         None
     }
 

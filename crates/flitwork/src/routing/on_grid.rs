@@ -1,7 +1,7 @@
 //! Routings that think in coordinates, for those who ask in routers.
 
 use super::hop_by_hop::{At, Head, HopByHop};
-use super::scheme::{Choice, Division, News, Place, Scheme, Start};
+use super::scheme::{Choice, CongestionSpread, Division, Place, Scheme, Start};
 use super::{DimensionOrder, Selection};
 use crate::topology::{Coords, End, Grid};
 use crate::unchecked;
@@ -147,8 +147,8 @@ impl HopByHop for OnGrid {
         self.scheme.selection()
     }
 
-    fn news(&self) -> Option<News> {
-        self.scheme.news()
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
+        self.scheme.congestion_spread()
     }
 
     fn patience_cycles(&self) -> u32 {

@@ -138,7 +138,7 @@ impl HopByHop for OnTree {
         self.steps.goes_by()
     }
 
-    fn asks_for_one_port(&self) -> bool {
+    fn requests_one_port(&self) -> bool {
         true
     }
 
@@ -231,8 +231,8 @@ mod tests {
                 let expected = ports(fabric.tree().unwrap(), kind, at, src, dst);
                 assert_eq!(routing.choice(&place, &head).ports, expected, "{kind} {at}: {src} -> {dst}");
                 let next = next.unwrap();
-                let asked = if kind == "random_up" { 1 } else { expected.count_ones() };
-                assert_eq!((next & !expected, next.count_ones()), (0, asked), "{kind} {at}: {src} -> {dst}");
+                let ports = if kind == "random_up" { 1 } else { expected.count_ones() };
+                assert_eq!((next & !expected, next.count_ones()), (0, ports), "{kind} {at}: {src} -> {dst}");
             }
         }
     }

@@ -132,17 +132,17 @@ impl Division {
     }
 }
 
-/// What routers tell each other about their queues.
+/// How congestion information spreads: what routers know of the queues of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct News {
+pub struct CongestionSpread {
     /// How far a router sees.
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles].
+    /// Time that congestion information takes for each hop \[cycles].
     pub delay_cycles: u32,
 }
 
-impl News {
-    /// Cycles that are remembered, a power of two: the news from the far end of the longest dimension is as old as that.
+impl CongestionSpread {
+    /// Cycles that are remembered, a power of two: information from the far end of the longest dimension is as old as that.
     pub fn cycles_kept(self, grid: &Grid) -> u64 {
         let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
         (u64::from(farthest * self.delay_cycles) + 1).next_power_of_two()
@@ -195,8 +195,8 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         Selection::MostCredits
     }
 
-    /// What it knows of the network beyond its own output ports.
-    fn news(&self) -> Option<News> {
+    /// How congestion information reaches a router; `None`: a router knows only its own output ports.
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         None
     }
 

@@ -171,7 +171,7 @@ impl HopByHop for ShortestPath {
         true
     }
 
-    fn asks_for_one_port(&self) -> bool {
+    fn requests_one_port(&self) -> bool {
         true
     }
 }

@@ -233,12 +233,12 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// A packet takes a channel. `held`: packets may wait for it and hold it; if not, they can always ask for another one.
-    fn hop(&mut self, channel: Channel, head: Head, to: (u32, bool), held: bool) {
+    /// A packet takes a channel. `may_wait`: packets may wait for it and hold it; if not, they can always ask for another one.
+    fn hop(&mut self, channel: Channel, head: Head, to: (u32, bool), may_wait: bool) {
         let Some((next, input)) = self.fabric.peer(channel.0, channel.1 as usize) else { return };
         let set = if self.shares { channel.2.min(1) } else { channel.2 };
         let place = Place { at: next, head, entered: Some((input as u8, set)) };
-        if held {
+        if may_wait {
             let node = self.node(channel);
             self.now.waits.push(Node::Named(node));
             self.enter(place, to, |walker, place| walker.now.arrivals.push((node, place)));

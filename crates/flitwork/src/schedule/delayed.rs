@@ -241,14 +241,14 @@ impl Program {
             kind => kind,
         };
         let deps: Vec<OpId> = op.after.iter().map(|dep| numbers.all[dep as usize]).collect();
-        let own = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
+        let operation = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
         if extra.after > 0 {
             self.pending.push_back(computation(extra.after));
         }
         if extra.before == 0 {
-            return Some(own);
+            return Some(operation);
         }
-        self.pending.push_front(own);
+        self.pending.push_front(operation);
         Some(computation(extra.before))
     }
 

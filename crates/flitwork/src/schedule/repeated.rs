@@ -73,9 +73,9 @@ impl Program {
                     After::List(list) => After::List(list.iter().map(|dep| dep + self.first).collect()),
                 };
                 let step = op.step + (self.time - 1) * self.repeats.steps;
-                let own = Operation { kind: op.kind, via: op.via, step, after };
+                let operation = Operation { kind: op.kind, via: op.via, step, after };
                 self.next += 1;
-                return Some(own);
+                return Some(operation);
             }
             if self.time == self.repeats.times {
                 return None;

@@ -23,7 +23,7 @@ pub struct BusSpec {
     pub operations: Vec<Operation>,
 }
 
-/// Wires of their own for barriers: news of one flit arrives after a fixed time, waits for nothing and costs no software. A barrier of a
+/// Separate wires for barriers: a signal of one flit arrives after a fixed time, waits for nothing and costs no software. A barrier of a
 /// collective goes over it, and sends of a schedule that say so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

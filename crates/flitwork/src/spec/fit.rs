@@ -70,8 +70,8 @@ fn check_fields(table: &'static Value, value: &Value, given: &Map<String, Value>
         return Ok(());
     };
     let hidden = |node: &Value| node.get(physical::fields::BASE).is_some() || node.get(INTERNAL).is_some();
-    let own = fields.iter().filter(|(field, node)| *field != "kind" && !hidden(node));
-    let names: Vec<String> = own.map(|(field, _)| (*field).clone()).collect();
+    let shown = fields.iter().filter(|(field, node)| *field != "kind" && !hidden(node));
+    let names: Vec<String> = shown.map(|(field, _)| (*field).clone()).collect();
     let at = if path.is_empty() { shown_key(name) } else { format!("{path}.{}", shown_key(name)) };
     Err(unknown_field(&at, name, inner, &names))
 }
@@ -106,8 +106,8 @@ pub(super) fn table_in_words(table: &Value) -> Option<String> {
     if !kinds.is_empty() {
         return Some(format!("a table with a kind, one of {}, and its fields", kinds.join(", ")));
     }
-    let own = table["properties"].as_object()?.iter().filter(|(_, node)| node.get(physical::fields::BASE).is_none());
-    let fields: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+    let basic = table["properties"].as_object()?.iter().filter(|(_, node)| node.get(physical::fields::BASE).is_none());
+    let fields: Vec<&str> = basic.map(|(name, _)| name.as_str()).collect();
     Some(format!("a table with fields such as {}", fields.join(", ")))
 }
 
@@ -178,8 +178,8 @@ struct Range {
 
 impl Range {
     fn of(node: &'static Value, value: &Value) -> Range {
-        let (own, resolved) = (node, resolve(node, value));
-        let limit = |name: &str| own.get(name).or_else(|| resolved.get(name)).and_then(Value::as_f64);
+        let resolved = resolve(node, value);
+        let limit = |name: &str| node.get(name).or_else(|| resolved.get(name)).and_then(Value::as_f64);
         Range {
             least: limit("minimum"),
             above: limit("exclusiveMinimum"),
@@ -251,8 +251,8 @@ fn words(node: &Value) -> Option<String> {
 /// How a list is written that is all that some kind of a table has: `{kind = "list", terminals = [...]}`.
 fn as_a_kind(table: &Value, items: &[Value]) -> String {
     let only_a_list = |variant: &Value| -> Option<String> {
-        let own: Vec<_> = variant["properties"].as_object()?.iter().filter(|(name, _)| *name != "kind").collect();
-        let [(name, node)] = own[..] else { return None };
+        let fields: Vec<_> = variant["properties"].as_object()?.iter().filter(|(name, _)| *name != "kind").collect();
+        let [(name, node)] = fields[..] else { return None };
         let of_numbers = node["items"]["type"] == "integer" && items.iter().all(Value::is_number);
         let kind = &variant["properties"]["kind"]["const"];
         of_numbers.then(|| format!("write {{kind = {kind}, {name} = {}}}", Value::from(items)))

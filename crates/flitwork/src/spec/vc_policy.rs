@@ -26,7 +26,7 @@ pub enum VcPolicy {
 
 impl VcPolicy {
     /// Whether a packet has one virtual channel of each port, and no choice.
-    pub(crate) fn gives_one_vc(self) -> bool {
+    pub(crate) fn assigns_one_vc(self) -> bool {
         self != VcPolicy::Dateline
     }
 
@@ -44,7 +44,7 @@ impl VcPolicy {
 impl RouterSpec {
     /// Virtual channels that packets of one dateline class have between them, each packet one; of `ports` ports and `terminals`
     /// terminals.
-    pub(crate) fn own_vcs(&self, terminals: usize, ports: usize) -> usize {
+    pub(crate) fn private_vcs(&self, terminals: usize, ports: usize) -> usize {
         match self.vc_policy {
             VcPolicy::Dateline => self.vcs as usize,
             VcPolicy::Destination => terminals,

@@ -107,8 +107,8 @@ impl Nics {
             as_created: false,
         };
         let Nics { queues, ties, pacing, service, memory, .. } = &nics;
-        let held_up = ties.is_some() || pacing.is_some() || service.is_some() || memory.is_some();
-        nics.as_created = queues.fed_by_traffic_alone() && !held_up;
+        let is_delayed = ties.is_some() || pacing.is_some() || service.is_some() || memory.is_some();
+        nics.as_created = queues.fed_by_traffic_alone() && !is_delayed;
         nics.wake_all();
         nics
     }

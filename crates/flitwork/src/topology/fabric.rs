@@ -287,9 +287,9 @@ impl Fabric {
     }
 
     /// Whether some channel has a latency of its own or takes more than a cycle for a flit.
-    pub fn has_own_times(&self) -> bool {
-        let own = |table: &Table| table.latency_cycles.iter().any(Option::is_some);
-        self.table.as_ref().is_some_and(|table| own(table)) || self.slow_channel().is_some()
+    pub fn channels_differ(&self) -> bool {
+        let has_latencies = |table: &Table| table.latency_cycles.iter().any(Option::is_some);
+        self.table.as_ref().is_some_and(|table| has_latencies(table)) || self.slow_channel().is_some()
     }
 
     /// The first channel that takes more than a cycle for a flit: router and output port.
@@ -300,8 +300,8 @@ impl Fabric {
 
     /// The longest latency of a channel, where `common` is that of those that have none of their own \[cycles].
     pub fn longest_latency(&self, common: u32) -> u32 {
-        let own = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
-        own.copied().max().map_or(common, |own| own.max(common))
+        let latencies = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
+        latencies.copied().max().map_or(common, |longest| longest.max(common))
     }
 
     /// What shape it is.

@@ -56,7 +56,7 @@ impl Units {
     }
 
     /// The flits of a message of `bytes` and the headers of its packets: rounded up. A message of 0 bytes is one flit at least, as its
-    /// arrival is news too.
+    /// arrival is a signal.
     pub fn flits(&self, bytes: u64) -> Option<u64> {
         let headers = |packets: Packets| bytes.div_ceil(packets.payload.into()).max(1) * u64::from(packets.header);
         let all = bytes.saturating_add(self.packets.map_or(0, headers));

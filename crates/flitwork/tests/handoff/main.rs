@@ -53,8 +53,8 @@ fn finds_a_fault(test: &str, model: fn(usize, u32)) {
     }
     let mut command = Command::new(env::current_exe().unwrap());
     let done = command.args(["--exact", test, "--nocapture"]).env(FAULTY, "1").output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(!done.status.success() && told.contains("deadlock; threads"), "found nothing: {told}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success() && stderr.contains("deadlock; threads"), "found nothing: {stderr}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
-use super::asked::Decide;
 use super::cases::any_network::switches;
 use super::cases::{Case, fit_policy};
 use super::created::created;
+use super::driven::Decide;
 use super::limits::check_limits;
 use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
@@ -76,9 +76,9 @@ pub fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32
 /// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
 /// just as many packets.
 fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
-    let asks = plan.spec.host.eager_limit_flits.is_some();
+    let rendezvous = plan.spec.host.eager_limit_flits.is_some();
     // What waits for ever need not be watched for so long.
-    let end = plan.start_cycle + if asks { 5_000 } else { plan.spec.run.max_cycles };
+    let end = plan.start_cycle + if rendezvous { 5_000 } else { plan.spec.run.max_cycles };
     let end = end.min(plan.spec.run.max_cycles);
     let (load, flits) = match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => {
@@ -92,7 +92,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
         }
     };
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
-    if asks {
+    if rendezvous {
         prop_assert!(outcome.finished.is_none(), "the oracle has completed; kernel: {detail}");
         return Ok(0);
     }
@@ -200,7 +200,7 @@ fn watched(plan: &Plan) -> Plan {
 
 /// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them wherever dimension order
 /// is decided at the source.
-fn check_lines(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+fn check_hol_blocked(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
     let plain = plan.spec.run.record.stalls && plan.routing.at_source().is_some();
     prop_assert!(!plain || !kernel.is_empty(), "nothing was counted");
     let mut counts = vec![0; kernel.len()];
@@ -278,10 +278,10 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
             (Load::Trace(trace(plan, false, end)), 1 + u64::from(plan.spec.network.router.st_delay_cycles))
         }
     };
-    let lines = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
-    let beside = Beside { lines: !lines.is_empty(), ..beside(plan, end + more) };
+    let hol_blocked = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
+    let beside = Beside { hol_blocked: !hol_blocked.is_empty(), ..beside(plan, end + more) };
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside, end + more, WATCHDOG);
-    check_lines(plan, lines, &outcome, end)?;
+    check_hol_blocked(plan, hol_blocked, &outcome, end)?;
     // Beside a background, what the oracle does after the end has no counterpart.
     let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
     compare(&result.packet_records, &outcome, compared)?;

@@ -468,7 +468,7 @@ pub fn scheduled(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<V
 }
 
 /// A network, and ranks that ask what to do.
-pub fn asking(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
+pub fn driven(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
     (network, 1..=9u32).prop_map(|(network, packet)| {
         let workload = WorkloadSpec::Programs { packet_flits: fitting(&network, packet), software_times: false };
         Case { network, workload, background: None }

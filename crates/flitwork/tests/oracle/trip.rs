@@ -3,7 +3,7 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::{Tie, Ways};
+use flitwork::routing::{RingDirections, Tie};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::ops::Range;
 
@@ -115,9 +115,10 @@ impl Machine {
     fn directions(&self, from: u32, to: u32, tie_bits: u64) -> Vec<bool> {
         let (f, t) = (self.grid().coords(from), self.grid().coords(to));
         let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
-        let one_way = matches!(&self.routing_spec, RoutingSpec::StructuredPool(options) if options.ways == Ways::Plus);
+        let plus_only =
+            matches!(&self.routing_spec, RoutingSpec::StructuredPool(options) if options.ways == RingDirections::Plus);
         let direction = |d: usize| {
-            if one_way && self.grid().is_ring(d) {
+            if plus_only && self.grid().is_ring(d) {
                 return false;
             }
             let others: u32 = (0..self.grid().dims()).filter(|&other| other != d).map(relative).sum();

@@ -122,7 +122,7 @@ impl Hosts {
         for message in self.schedule.messages() {
             let within_terminal = self.terminal_of(message.from) == self.terminal_of(message.to);
             if accepts(message.via, within_terminal) {
-                self.outlets.network.expect_one_less(message.from);
+                self.outlets.network.drop_expected(message.from);
             }
         }
         // A program must not wait for the next message of one queue before it fills the other one.

@@ -33,7 +33,7 @@ impl NetworkOutlet {
     }
 
     /// A message of a rank leaves by another outlet.
-    pub(super) fn expect_one_less(&mut self, rank: u32) {
+    pub(super) fn drop_expected(&mut self, rank: u32) {
         let unsent = &mut self.unsent[rank as usize];
         *unsent = unsent.saturating_sub(1);
     }
@@ -91,7 +91,7 @@ impl Hosts {
         let network = &mut self.outlets.network;
         network.turn[terminal as usize] = next;
         let unsent = network.queues[rank as usize].take()?;
-        network.expect_one_less(rank);
+        network.drop_expected(rank);
         let message = self.start_message(rank, unsent);
         if self.reads_late {
             // Nothing that can be seen depends on the cycle.

@@ -47,18 +47,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     pub(super) fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let mut p = plan.params.clone();
-        let own = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
-        p.routers = own.len();
-        let routers = Router::<M, PORTS, VCS, WORDS, PACKETS>::all(&p, &plan.fabric, own.start);
+        let router_range = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
+        p.routers = router_range.len();
+        let routers = Router::<M, PORTS, VCS, WORDS, PACKETS>::all(&p, &plan.fabric, router_range.start);
         let ports = routers.first().map_or(0, |router| router.memory.ports());
         let slots = ports * VCS;
         let cycles = (u64::from(p.hop_cycles), u64::from(p.credit_cycles));
         let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, slots, cycles)));
-        let numbers = || own.start as u32..own.end as u32;
+        let numbers = || router_range.start as u32..router_range.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots, vcs: VCS };
-        let hop_by_hop = HopByHopRoutes::new(plan, layout, &own);
-        let fat_tree = FatTreeRoutes::of(plan, own.start);
+        let hop_by_hop = HopByHopRoutes::new(plan, layout, &router_range);
+        let fat_tree = FatTreeRoutes::of(plan, router_range.start);
         let compiled = Compiled { whole_packets: PACKETS, one_word: WORDS == 1, general_only: variation.general };
         let rules = Rules::new(plan, hop_by_hop.as_deref(), fat_tree.as_deref(), compiled);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
@@ -72,7 +72,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         let mut kernel = Kernel {
             routers,
-            injection: Injection::new(plan, layout, PACKETS, &own),
+            injection: Injection::new(plan, layout, PACKETS, &router_range),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.path.uses_masks()).then(|| Box::new(General::new(plan, rules.switch.hold != Hold::Never))),
             channels: (run.record.channel_window_cycles > 0)
@@ -91,7 +91,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 channel_timing: ChannelTiming::of(plan).map(Box::new),
                 private_vcs: PrivateVcs::new(plan, p.routers * slots),
                 shared_buffers: SharedBuffers::behind_outputs(plan, slots, ports),
-                routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
+                routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| router_range.clone())),
                 changed_ports: vec![0; if PACKETS || hop_by_hop.is_some() { p.routers } else { 0 }],
                 hop_by_hop,
                 fat_tree,

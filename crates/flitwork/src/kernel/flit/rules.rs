@@ -128,7 +128,7 @@ impl VcEligibility {
         let router = &plan.spec.network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let by_credits = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
-        let private = router.vc_policy.gives_one_vc();
+        let private = router.vc_policy.assigns_one_vc();
         VcEligibility {
             restricted: by_credits || private,
             private,
@@ -334,7 +334,7 @@ fn masks_apply(plan: &Plan, whole_packets: bool) -> bool {
         && router.output_speedup == 1
         && !router.compat.has_batches(router.st_delay_cycles)
         && router.shared_buffer_flits == 0
-        && !plan.fabric.has_own_times()
+        && !plan.fabric.channels_differ()
 }
 
 /// Whether both allocators serve packets in the order of their arrival, as far as allocators go.
@@ -358,7 +358,7 @@ impl Rules {
         let (router, run) = (&plan.spec.network.router, &plan.spec.run);
         let Compiled { whole_packets, one_word, general_only } = compiled;
         let watched = run.record.stalls || run.record.waits;
-        let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
+        let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.needs_arrival_order());
         let pipelined = router.pipeline == Pipeline::Pipelined
             && (router.routing_delay_cycles > 0 || router.vc_alloc_delay_cycles > 0);
         let route = RouteMode::new(plan, pipelined, hop_by_hop, fat_tree);

@@ -68,8 +68,8 @@ pub(super) fn simulation(plan: &Plan, threads: usize, epoch: Duration) -> Result
         simulation.attach(plan, network(number)?);
     }
     for (number, Attached { nics, summary, .. }) in simulation.networks.iter_mut().enumerate() {
-        let own = part(number).routers(plan.params.routers);
-        nics.keep(|terminal| own.contains(&(plan.fabric.router_of(terminal) as usize)));
+        let router_range = part(number).routers(plan.params.routers);
+        nics.keep(|terminal| router_range.contains(&(plan.fabric.router_of(terminal) as usize)));
         *summary = Some(Summary::new(threads, nics.all_taken()));
     }
     simulation.parts = threads;

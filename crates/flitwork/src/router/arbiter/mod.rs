@@ -135,7 +135,7 @@ impl ArbiterKind {
     }
 
     /// Whether it asks when packets came.
-    pub(crate) fn asks_for_arrivals(self) -> bool {
+    pub(crate) fn needs_arrival_order(self) -> bool {
         matches!(self.priority(), Priority::OfArrival(_))
     }
 }

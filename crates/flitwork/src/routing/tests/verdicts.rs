@@ -95,7 +95,7 @@ fn entered(routing: &dyn HopByHop, packet: Packet, dst: u32) -> impl Iterator<It
 /// same choices for the rest of its route.
 #[test]
 fn what_is_forgotten_matters_to_no_choice() {
-    let mut told_apart = 0;
+    let mut distinguished = 0;
     for (grid, tie) in grids().into_iter().flat_map(|grid| TIES.map(|tie| (grid.clone(), tie))) {
         let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
         for (name, scheme) in schemes(&grid, tie) {
@@ -112,9 +112,9 @@ fn what_is_forgotten_matters_to_no_choice() {
                 let mut seen: std::collections::HashSet<Packet> = open.iter().copied().collect();
                 while let Some(packet) = open.pop() {
                     let short = without_what_is_forgotten(&routing, &packet);
-                    told_apart += u32::from(short != packet);
-                    let choices = [&packet, &short].map(|packet| routing.choice(&at(packet), &packet.1));
-                    assert_eq!(choices[0], choices[1], "{name} {grid:?} {tie:?} {packet:?}");
+                    distinguished += u32::from(short != packet);
+                    let outcomes = [&packet, &short].map(|packet| routing.choice(&at(packet), &packet.1));
+                    assert_eq!(outcomes[0], outcomes[1], "{name} {grid:?} {tie:?} {packet:?}");
                     let [full, brief] = [&packet, &short].map(|packet| next(&fabric, &routing, packet, dst));
                     let [a, b] = [&full, &brief]
                         .map(|next| next.iter().map(|p| without_what_is_forgotten(&routing, p)).collect::<Vec<_>>());
@@ -124,7 +124,7 @@ fn what_is_forgotten_matters_to_no_choice() {
             }
         }
     }
-    assert!(told_apart > 1000, "{told_apart}");
+    assert!(distinguished > 1000, "{distinguished}");
 }
 
 /// Numbers that look random, the same each time.

@@ -51,7 +51,7 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 before = size;
             }
             if is_send && op.via.is_tree() && size > 1 {
-                return at("sends more than 1 flit, or byte, by the barrier tree, which carries news alone".into());
+                return at("sends more than 1 flit, or byte, by the barrier tree, which carries signals alone".into());
             }
             on_bus |= is_send && op.via == Via::Bus;
             on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::WaitUntil { .. } | OpKind::Compute { .. });

@@ -178,15 +178,16 @@ fn put(root: &mut Value, part: (&str, &str), cycles: i128, given: &Value) -> Res
 
 /// A part whose sum with others does not divide, and its neighbours whose sums do.
 fn refused(part: &Option<Fraction>, at: &str, (what, sum): (&str, Exact), units: &Units) -> Error {
-    let (given, own) = part.as_ref().map_or((&Value::Null, Exact::default()), |part| (&part.given, part.cycles));
+    let (given, part_cycles) =
+        part.as_ref().map_or((&Value::Null, Exact::default()), |part| (&part.given, part.cycles));
     let cycle = units.cycle().unwrap_or_default();
     let ns = |cycles: Exact| multiplied(cycles, cycle).map_or_else(|| "?".to_string(), shown);
     let floor = sum.floor();
     let near: Vec<String> = [floor, floor + Exact::from_integer(1)]
         .into_iter()
-        .map(|wanted| (own - (sum - wanted), wanted))
-        .filter(|(own, _)| *own >= Exact::default())
-        .map(|(own, wanted)| format!("{} ns ({wanted} cycles in all)", ns(own)))
+        .map(|wanted| (part_cycles - (sum - wanted), wanted))
+        .filter(|(part_cycles, _)| *part_cycles >= Exact::default())
+        .map(|(part_cycles, wanted)| format!("{} ns ({wanted} cycles in all)", ns(part_cycles)))
         .collect();
     let hint = "network.units.rounding = \"nearest\" takes the nearest";
     let expected = format!(

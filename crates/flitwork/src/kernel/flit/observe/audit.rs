@@ -99,7 +99,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
                 let slot = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, vc);
-                let held = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
+                let stored = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
                 let network_ports = self.env.network_ports(r);
                 let (free, places) = if port < network_ports {
                     let feeder = router.port_at(port).feeder;
@@ -129,7 +129,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                         Some(buffers) => (injection_credits[at], u32::from(buffers.taken(at))),
                     }
                 };
-                assert_eq!(held + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
+                assert_eq!(stored + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
             }
         }
     }

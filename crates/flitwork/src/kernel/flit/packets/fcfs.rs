@@ -86,7 +86,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let usable = self.usable_by_credits(me, slot, port, enough_at, env);
             if !usable.is_empty() {
                 let out_vc = self.accept(slot, port, &usable);
-                self.give_vc(me, slot, (port, out_vc), env);
+                self.take_vc(me, slot, (port, out_vc), env);
             }
             return false;
         }
@@ -112,7 +112,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let out_vc = picked.trailing_zeros() as usize;
             picked &= picked - 1;
             granted += 1;
-            self.give_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
+            self.take_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
         }
         requested > granted
     }
@@ -139,7 +139,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A waiting packet is given an output VC, and picks behind it the next time.
     #[inline(always)]
-    fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
+    fn take_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
         let requesters = at_mut(&mut env.streams.requesters, self.port_number(me, port));
         *requesters &= !(1 << slot);
         if *requesters == 0 {
@@ -166,11 +166,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut able, mut sending) = (0u64, 0u64);
         let mut left = ready;
-        let own_rows = env.rules.switch.input_speedup > 1;
+        let row_per_vc = env.rules.switch.input_speedup > 1;
         while left != 0 {
             let (in_port, in_vc) = Self::port_and_vc(left.trailing_zeros() as usize);
             let of_port = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
-            let row = if own_rows { left & left.wrapping_neg() } else { of_port };
+            let row = if row_per_vc { left & left.wrapping_neg() } else { of_port };
             let mut of_row = left & row;
             left &= !row;
             if busy.rows >> env.streams.row(in_port, in_vc) & 1 == 1 {

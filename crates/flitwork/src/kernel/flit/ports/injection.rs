@@ -61,8 +61,8 @@ pub(crate) struct Injection {
 }
 
 impl Injection {
-    /// The injection ports of a plan, idle; `packets`: packets move whole; `own`: the routers that are there.
-    pub fn new(plan: &Plan, layout: Layout, packets: bool, own: &Range<usize>) -> Self {
+    /// The injection ports of a plan, idle; `packets`: packets move whole; `router_range`: the routers that are there.
+    pub fn new(plan: &Plan, layout: Layout, packets: bool, router_range: &Range<usize>) -> Self {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.nic_ports;
@@ -80,7 +80,7 @@ impl Injection {
             let router = fabric.router_of(terminal);
             let local = (terminal - fabric.terminals_at(router).start) as usize * p.nic_ports + number % p.nic_ports;
             let slot = layout.slot(fabric.network_ports_of(router) + local, 0);
-            let entry = (layout.vc(router as usize, slot) as u32).wrapping_sub(layout.vc(own.start, 0) as u32);
+            let entry = (layout.vc(router as usize, slot) as u32).wrapping_sub(layout.vc(router_range.start, 0) as u32);
             InjectionPort { entry, ..idle }
         };
         // A VC that terminals may not fill has no credits.
@@ -98,7 +98,7 @@ impl Injection {
             vcs: p.vcs,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
-            words: words_of(plan, own),
+            words: words_of(plan, router_range),
             routing: routing.clone(),
             seed: plan.spec.run.seed,
             injection_vc: network.nic.injection_vc,
@@ -119,7 +119,7 @@ impl Injection {
     pub fn shared_credit(&mut self, at: usize) {
         let port = at / self.vcs;
         if let Some(buffers) = &mut self.shared_buffers {
-            buffers.give_back(port, at);
+            buffers.release(port, at);
             self.renew_credits(port);
         }
         self.wake_starved((at as u32 / self.credits_per_terminal) as usize);

@@ -10,7 +10,7 @@
 //! round a ring, and also where they overflow.
 
 use crate::plan::Params;
-use crate::routing::{Information, News};
+use crate::routing::{CongestionSpread, Information};
 use crate::topology::{Coords, Grid};
 use crate::transit::{FlitArrival, Layout, NONE};
 use crate::unchecked::{at, at_mut};
@@ -21,7 +21,7 @@ const FULL: u32 = 15;
 /// The queue notes of the last cycles.
 #[derive(Debug)]
 pub(crate) struct CongestionBoard {
-    spread: News,
+    spread: CongestionSpread,
     routers: usize,
     /// VCs of a port in the state's numbering: `vc / vcs` is the number of a port in the network.
     vcs: u32,
@@ -48,7 +48,7 @@ pub(crate) struct CongestionBoard {
 
 impl CongestionBoard {
     /// An empty board for a network whose VCs are numbered by `layout`.
-    pub fn new(grid: &Grid, p: &Params, spread: News, layout: Layout) -> Self {
+    pub fn new(grid: &Grid, p: &Params, spread: CongestionSpread, layout: Layout) -> Self {
         let capacity = p.port_places();
         let depth = spread.cycles_kept(grid);
         let (ports, routers) = (p.network_ports, p.routers);
@@ -230,7 +230,7 @@ mod tests {
             "routing": {"kind": "cross_line"}, "router": {"vcs": 6, "buffer_flits": 10}},
             "workload": {"kind": "uniform", "offered_load": 0.1}}"#;
         let plan = crate::Plan::new(&crate::spec::from_json(spec).unwrap()).unwrap();
-        CongestionBoard::new(&grid, &plan.params, News { information, delay_cycles }, LAYOUT)
+        CongestionBoard::new(&grid, &plan.params, CongestionSpread { information, delay_cycles }, LAYOUT)
     }
 
     /// Fills the queue of router 3 of the first row towards plus x, and empties it again.

@@ -58,24 +58,24 @@ pub(crate) struct HopByHopRoutes {
 }
 
 impl HopByHopRoutes {
-    /// For routers `own` of a plan; `None` unless its routing decides hop by hop.
-    pub fn new(plan: &Plan, layout: Layout, own: &Range<usize>) -> Option<Box<Self>> {
+    /// For routers `router_range` of a plan; `None` unless its routing decides hop by hop.
+    pub fn new(plan: &Plan, layout: Layout, router_range: &Range<usize>) -> Option<Box<Self>> {
         let (routing, p, fabric) = (plan.routing.hop_by_hop()?, &plan.params, &plan.fabric);
         let sets = routing.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
         let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
-        let single_port = routing.asks_for_one_port();
+        let single_port = routing.requests_one_port();
         Some(Box::new(HopByHopRoutes {
             single_port,
             selection: routing.selection(),
             patience_cycles: routing.patience_cycles(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
-            candidates: vec![Candidates::default(); if single_port { 0 } else { own.len() * layout.slots }],
-            turns: vec![0; own.len()],
-            first: own.start as u32,
+            candidates: vec![Candidates::default(); if single_port { 0 } else { router_range.len() * layout.slots }],
+            turns: vec![0; router_range.len()],
+            first: router_range.start as u32,
             congestion: routing
-                .news()
+                .congestion_spread()
                 .zip(fabric.grid())
                 .map(|(spread, grid)| CongestionBoard::new(grid, p, spread, layout)),
             seed: plan.spec.run.seed,

@@ -26,12 +26,12 @@ impl RouteTable {
         let numbers = || Keys { of_router: (0..u64::from(routers)).collect(), field_of_bit: [0; 64] };
         let mut keys = routing.at_source().map_or_else(numbers, AtSource::keys);
         let mut datelines = routing.at_source().map_or_else(Vec::new, AtSource::dateline_ports);
-        if let Some(own) = part.clone().filter(|_| !datelines.is_empty()) {
-            datelines = datelines[own].to_vec();
+        if let Some(router_range) = part.clone().filter(|_| !datelines.is_empty()) {
+            datelines = datelines[router_range].to_vec();
         }
-        let all = part.map(|own| {
-            let own = keys.of_router[own].to_vec();
-            std::mem::replace(&mut keys.of_router, own).into_boxed_slice()
+        let all = part.map(|router_range| {
+            let router_range = keys.of_router[router_range].to_vec();
+            std::mem::replace(&mut keys.of_router, router_range).into_boxed_slice()
         });
         RouteTable { keys, all, datelines: datelines.into_boxed_slice() }
     }

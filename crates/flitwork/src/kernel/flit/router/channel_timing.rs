@@ -20,7 +20,7 @@ impl ChannelTiming {
     /// For a plan; `None` where all channels are alike.
     pub fn of(plan: &Plan) -> Option<Self> {
         let (fabric, p) = (&plan.fabric, &plan.params);
-        if !fabric.has_own_times() {
+        if !fabric.channels_differ() {
             return None;
         }
         let common = plan.spec.network.channel.latency_cycles;

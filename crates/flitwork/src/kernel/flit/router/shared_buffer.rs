@@ -63,7 +63,7 @@ impl SharedBuffers {
     }
 
     /// A credit of a VC comes back. Returns whether it frees a shared place.
-    pub fn give_back(&mut self, port: usize, vc: usize) -> bool {
+    pub fn release(&mut self, port: usize, vc: usize) -> bool {
         let taken = at_mut(&mut self.taken, vc);
         let shared = *taken > self.private;
         *taken -= 1;
@@ -140,7 +140,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A credit arrives.
     pub(crate) fn deliver_shared_credit(&mut self, me: usize, output: usize, env: &mut Env) {
         let Some(mut buffers) = env.shared_buffers.take() else { return };
-        if buffers.give_back(self.buffer_of(me, output), self.number(me, output)) {
+        if buffers.release(self.buffer_of(me, output), self.number(me, output)) {
             self.update_port_credits(me, output, &buffers, env);
         } else {
             self.update_credits(me, output, &buffers, env);
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.free(0)), (2, 4, 2));
         assert!(buffers.take(0, 1, 4));
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.free(0)), (0, 0, 0));
-        assert!(buffers.give_back(0, 0) && !buffers.give_back(0, 0));
+        assert!(buffers.release(0, 0) && !buffers.release(0, 0));
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.taken(1)), (2, 1, 4));
     }
 }

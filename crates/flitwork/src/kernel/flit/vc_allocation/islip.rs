@@ -129,8 +129,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.grant_port(port, contenders);
         }
         // The requests of one packet lie side by side.
-        for own in contenders.chunk_by(|a, b| a.0.slot == b.0.slot) {
-            self.accept_first(me, own.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
+        for same_slot in contenders.chunk_by(|a, b| a.0.slot == b.0.slot) {
+            self.accept_first(me, same_slot.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
         }
     }
 

@@ -45,7 +45,7 @@ impl PrivateVcs {
             VcPolicy::VirtualOutputQueues => Policy::NextOutput(NextOutputs::of(plan)?),
         };
         let terminals = p.terminals as u32;
-        let per_class = router.own_vcs(p.terminals, p.ports) as u16;
+        let per_class = router.private_vcs(p.terminals, p.ports) as u16;
         Some(Box::new(PrivateVcs { policy, per_class, terminals, wanted: vec![ANY_VC; slots] }))
     }
 
