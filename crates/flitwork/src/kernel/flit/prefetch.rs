@@ -55,7 +55,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         prefetch(&at.waiting);
         if flit.packet != NONE {
             prefetch(&self.env.pool[flit.packet]);
-            self.env.routes.prefetch_key(router);
+            self.env.route.table.prefetch_key(router);
         }
     }
 
@@ -89,7 +89,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(always)]
     fn each_active(&self, word: usize, mut look: impl FnMut(&Router<M, PORTS, VCS, WORDS, PACKETS>)) {
-        if let Some(bits) = self.env.active.get(word) {
+        if let Some(bits) = self.env.visits.active.get(word) {
             bits.for_each(|bit| look(at(&self.routers, word * 64 + bit)));
         }
     }

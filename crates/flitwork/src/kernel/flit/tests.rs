@@ -248,7 +248,7 @@ fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
     let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
     let mut kernel = super::Kernel::<u8, 8, 2, 1, false>::new(&plan, Variation::default()).unwrap();
-    kernel.env.classes = ClassMasks::new(0, 2, false);
+    kernel.env.allocation.classes = ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
         (0..2).for_each(|port| router.port(port).free = 1);
     }

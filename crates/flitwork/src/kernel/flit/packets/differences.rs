@@ -200,7 +200,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return busy.rows;
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
-        let busy = env.channel_timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
+        let busy = env.transit.timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
         switch.set_busy_cols(busy);
         if env.rules.switch.hold == Hold::Never { 0 } else { self.serve_held_paths(me, switch, busy, env) }
     }

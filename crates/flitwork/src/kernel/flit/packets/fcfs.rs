@@ -36,7 +36,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn step_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let mut again = false;
         // Asked here: half of all visits end with it.
-        let look = self.requested_ports & *at(&env.changed_ports, me);
+        let look = self.requested_ports & *at(&env.visits.changed_ports, me);
         if look != 0 {
             again = self.allocate_vcs_fcfs(me, look, env);
         }
@@ -51,7 +51,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
     #[inline(always)]
     fn came_before(&self, me: usize, slot: usize, other: usize, env: &Env) -> bool {
-        *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
+        *at(&env.allocation.arrivals, self.number(me, slot)) < *at(&env.allocation.arrivals, self.number(me, other))
     }
 
     /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
@@ -72,7 +72,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.streams.revisit_at((me, 1 << port), enough_at.max(env.now + 1));
             }
         }
-        *at_mut(&mut env.changed_ports, me) = lost;
+        *at_mut(&mut env.visits.changed_ports, me) = lost;
         lost != 0
     }
 
@@ -122,7 +122,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn usable_by_credits(&mut self, me: usize, slot: usize, port: usize, enough_at: &mut u64, env: &Env) -> M {
         let vc = self.input(slot);
         let (needed, upper) = (vc.left, vc.flags >> UPPER_CLASS.trailing_zeros() & 1);
-        let mut usable = self.port(port).free.of_class(&env.classes, port, usize::from(upper));
+        let mut usable = self.port(port).free.of_class(&env.allocation.classes, port, usize::from(upper));
         let mut left = usable;
         while !left.is_empty() {
             let v = left.first();

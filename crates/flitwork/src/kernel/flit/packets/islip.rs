@@ -66,8 +66,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return;
         }
         let usable = self.usable::<false>(me, slot, port, env);
-        if env.watched {
-            env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+        if env.measured.watched {
+            env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
             env.streams.requested += 1;

@@ -173,7 +173,7 @@ impl Env {
     fn reach_further(&mut self, flits: u16) {
         self.streams.longest = flits;
         let longest = self.p.longest_delay_cycles + u64::from(flits);
-        self.wheel.reach(self.now, longest);
+        self.transit.wheel.reach(self.now, longest);
         self.streams.due.reach(self.now, longest);
     }
 }

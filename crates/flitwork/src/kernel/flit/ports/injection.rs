@@ -177,7 +177,7 @@ impl Injection {
             }
             self.active[word] = active;
         }
-        if env.stalls.is_some() {
+        if env.measured.stalls.is_some() {
             self.count_sync_waits(env, ends);
         }
     }
@@ -196,7 +196,7 @@ impl Injection {
                 busy |= at(&self.ports, port).packet != NONE
                     || !ends.nics.pauses(terminal, k)
                         && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
-            } else if !env.watched {
+            } else if !env.measured.watched {
                 // A port without a credit sleeps until one arrives, unless its waiting is counted.
                 self.starved[terminal / 64] |= 1 << (terminal % 64);
             } else {
@@ -232,7 +232,7 @@ impl Injection {
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
         let end = |router: usize, terminal: u32| End { router: router as u32, terminal };
-        let (head, hops) = match &env.fat_tree {
+        let (head, hops) = match &env.route.fat_tree {
             Some(tree) => (tree.start(end(from, terminal as u32), end(to, dst)), 0),
             None => self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits),
         };
@@ -253,7 +253,7 @@ impl Injection {
             background,
         });
         let packet = Packet {
-            key: Packet::key(*at(env.routes.keys(), head.to as usize), head.label),
+            key: Packet::key(*at(env.route.table.keys(), head.to as usize), head.label),
             next: NONE,
             here: 0,
             dst,
@@ -301,10 +301,10 @@ impl Injection {
         };
         if !can_send {
             let port = at(&self.ports, number);
-            if let Some(stalls) = &mut env.stalls {
+            if let Some(stalls) = &mut env.measured.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
-            if env.watched {
+            if env.measured.watched {
                 env.wait_at_source(terminal, k, packet, head_sent);
             }
             return false;
@@ -322,11 +322,11 @@ impl Injection {
             origin.injected = env.now;
             ends.log.injected(origin.record, origin.src, flits, env.now);
         }
-        if let Some(times) = &mut env.flit_times {
+        if let Some(times) = &mut env.measured.flit_times {
             times.left(env.pool.origin(packet), env.now);
         }
         let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
-        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
+        env.transit.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;
         if port.left == 0 {
             port.packet = NONE;
@@ -360,7 +360,7 @@ impl Injection {
 
     /// Ports that could send but for a message that a rank should have received before.
     fn count_sync_waits(&self, env: &mut Env, ends: &Endpoints) {
-        let Some(stalls) = &mut env.stalls else { return };
+        let Some(stalls) = &mut env.measured.stalls else { return };
         for (terminal, ports) in self.ports.chunks(env.p.nic_ports).enumerate() {
             let idle = |&(k, port): &(usize, &InjectionPort)| port.packet == NONE && !ends.nics.pauses(terminal, k);
             let idle = ports.iter().enumerate().filter(idle).count();

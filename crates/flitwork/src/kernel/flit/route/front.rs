@@ -59,10 +59,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) {
         let front = self.input(slot).front;
         let packet = &mut env.pool[front];
-        let (port, flags) = match env.routes.next_field(me, packet.key) {
+        let (port, flags) = match env.route.table.next_field(me, packet.key) {
             Some(field) => {
                 packet.wraps |=
-                    env.routes.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
+                    env.route.table.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
                 // Both bits of the field with one shift.
                 let bits = u16::from_le_bytes([packet.minus, packet.wraps]) >> field;
                 let upper = (bits >> (8 - UPPER_CLASS.trailing_zeros())) as u8 & UPPER_CLASS;
@@ -140,7 +140,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // The cycle of the lowest 32 bits that is not later than now.
             let here = env.pool[vc.front].here;
             let number = me * Self::slots_in(env) + slot;
-            env.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
+            env.allocation.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         let requests_from = env.requests_from(me, vc.front, since);
         // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
@@ -155,7 +155,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.activate(me);
         } else {
             vc.flags = flags;
-            env.wheel.at(requests_from).wakes.push(self.number(me, slot) as u32);
+            env.transit.wheel.at(requests_from).wakes.push(self.number(me, slot) as u32);
         }
     }
 }

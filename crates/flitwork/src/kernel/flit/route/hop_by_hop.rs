@@ -7,6 +7,7 @@
 //! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is skipped
 //! until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
 
+use crate::kernel::flit::env::{PortLayout, RouteState};
 use crate::kernel::flit::route::CongestionBoard;
 use crate::kernel::flit::router::EJECTING;
 use crate::kernel::flit::vc_allocation::VcRequest;
@@ -175,7 +176,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// at its destination.
     pub(super) fn route_to_candidates(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
-        let Env { hop_by_hop, pool, router_of, .. } = env;
+        let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
         let hop_by_hop = hop_by_hop.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
@@ -189,7 +190,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Routes the packet that entered to the front of an input VC, where it has one candidate port only; `None` at its destination.
     pub(super) fn route_to_single_port(&mut self, me: usize, slot: usize, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
-        let Env { hop_by_hop, pool, router_of, .. } = env;
+        let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
         let (packet, origin) = pool.with_origin(self.input(slot).front);
@@ -207,7 +208,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc_requests: &mut Vec<VcRequest<M>>,
         env: &mut Env,
     ) -> bool {
-        let Some(mut hop_by_hop) = env.hop_by_hop.take() else { return false };
+        let Some(mut hop_by_hop) = env.route.hop_by_hop.take() else { return false };
         let before = vc_requests.len();
         if hop_by_hop.requests_all_ports() {
             self.request_all_ports(me, slot, &hop_by_hop, vc_requests, env);
@@ -219,7 +220,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let detours_later = self.may_detour_later(me, slot, &hop_by_hop, env);
         hop_by_hop.candidates[self.number(me, slot)].blocked = !found && !detours_later;
         Self::note_later_request(detours_later, env);
-        env.hop_by_hop = Some(hop_by_hop);
+        env.route.hop_by_hop = Some(hop_by_hop);
         found
     }
 
@@ -393,7 +394,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A packet was given a VC of `port`: updates hops, crossings and misroutes in its header.
     pub(crate) fn record_hop(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
-        let Env { hop_by_hop: Some(hop_by_hop), pool, .. } = env else { return };
+        let Env { route: RouteState { hop_by_hop: Some(hop_by_hop), .. }, pool, .. } = env else { return };
         let number = self.number(me, slot);
         let vc = self.input(slot);
         if hop_by_hop.single_port || vc.flags & EJECTING != 0 {

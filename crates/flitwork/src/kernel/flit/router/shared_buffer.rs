@@ -99,13 +99,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Whether the buffer behind an output VC has room for the front packet of input VC `slot`, if packets take all their places at once.
     pub(crate) fn has_room(&mut self, slot: usize, output: usize, env: &Env) -> bool {
-        let reserves = env.shared_buffers.as_ref().is_some_and(|buffers| buffers.whole_packets);
+        let reserves = env.allocation.shared_buffers.as_ref().is_some_and(|buffers| buffers.whole_packets);
         !reserves || self.output(output).credits >= env.pool[self.input(slot).front].flits
     }
 
     /// A packet has been given an output VC: it takes its places, if packets take all at once.
     pub(crate) fn reserve_room(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
         if buffers.whole_packets {
             let flits = env.pool[self.input(slot).front].flits;
             self.output(output).credits = flits;
@@ -113,25 +113,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.update_port_credits(me, output, &buffers, env);
             }
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
     }
 
     /// A flit has been sent on an output VC, whose credits have been reduced already.
     #[inline(never)]
     pub(crate) fn take_place(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
         if !buffers.whole_packets && buffers.take(self.buffer_of(me, output), self.number(me, output), 1) {
             self.update_port_credits(me, output, &buffers, env);
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
     }
 
     /// The tail of a packet has left, and its output VC is free.
     #[inline(never)]
     pub(crate) fn free_places(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(buffers) = env.shared_buffers.take() else { return };
+        let Some(buffers) = env.allocation.shared_buffers.take() else { return };
         self.update_credits(me, output, &buffers, env);
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
         if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }
@@ -139,13 +139,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A credit arrives.
     pub(crate) fn deliver_shared_credit(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
         if buffers.release(self.buffer_of(me, output), self.number(me, output)) {
             self.update_port_credits(me, output, &buffers, env);
         } else {
             self.update_credits(me, output, &buffers, env);
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
         if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }

@@ -11,7 +11,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(crate) fn end_stages(&mut self, env: &mut Env) {
         let any = !(self.routed.is_empty() && self.allocated.is_empty());
         // Unpredictable, so computed without a branch.
-        env.staged_at = if any { env.now } else { env.staged_at };
+        env.allocation.staged_at = if any { env.now } else { env.allocation.staged_at };
         self.waiting.insert_all(&self.routed);
         self.ready.insert_all(&self.allocated);
         self.routed = SlotSet::EMPTY;

@@ -320,6 +320,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn speculates_in_vain(&mut self, me: usize, slot: u16, vcs: &GeneralVcAllocation<M>, env: &Env) -> bool {
         let ejects = self.input(slot as usize).flags & EJECTING != 0;
         let sets = env
+            .route
             .hop_by_hop
             .as_ref()
             .map_or(0, |hop_by_hop| hop_by_hop.candidates(self.number(me, slot as usize)).count());
@@ -347,7 +348,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for i in 0..switch.sending.len() {
             let (row, slot) = switch.sending[i];
             let vc = *self.input(slot as usize);
-            if env.shared_buffers.is_some() && self.output(vc.output as usize).credits == 0 {
+            if env.allocation.shared_buffers.is_some() && self.output(vc.output as usize).credits == 0 {
                 // A row before it has taken the last place of the shared part: the flit stays, and its path is released.
                 switch.held_rows.get_mut(me).into_iter().for_each(|held| *held &= !(1 << row));
                 continue;

@@ -31,11 +31,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let out = self.output_of(output);
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
-        if GENERAL && env.shared_buffers.is_some() {
+        if GENERAL && env.allocation.shared_buffers.is_some() {
             self.take_place(me, Self::slot(output.0, output.1), env);
         }
         self.send_on::<GENERAL>(me, output, packet, (head, tail), turn, env);
-        if !COMMON && env.flit_times.is_some() {
+        if !COMMON && env.measured.flit_times.is_some() {
             self.note_flit(port, packet, tail, turn, env);
         }
         self.return_credit::<GENERAL>(me, slot, env);
@@ -45,7 +45,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         if tail {
             self.behind_tail::<COMMON>(me, slot, output, env);
-            if GENERAL && env.shared_buffers.is_some() {
+            if GENERAL && env.allocation.shared_buffers.is_some() {
                 self.free_places(me, Self::slot(output.0, output.1), env);
             }
         }
@@ -73,7 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         turn: u64,
         env: &mut Env,
     ) {
-        env.flit_hops += 1;
+        env.measured.flit_hops += 1;
         let out_port = self.port(port);
         if out_port.far_end == NONE {
             let tail = tail.then_some(packet);
@@ -86,11 +86,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
-        if let Some(timing) = env.channel_timing.as_mut().filter(|_| GENERAL) {
+        if let Some(timing) = env.transit.timing.as_mut().filter(|_| GENERAL) {
             timing.granted(me, port, env.now);
-            env.wheel.at(turn + u64::from(timing.hop_cycles[timing.at(me, port)])).flits.push(flit);
+            env.transit.wheel.at(turn + u64::from(timing.hop_cycles[timing.at(me, port)])).flits.push(flit);
         } else if !GENERAL || turn == env.now {
-            push_within(&mut env.next_flits, flit);
+            push_within(&mut env.transit.next_flits, flit);
         } else {
             env.send_later(flit, turn);
         }
@@ -103,16 +103,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let feeder = self.port(in_port).feeder;
         if feeder != NONE {
             let upstream = feeder + in_vc as u32;
-            match env.channel_timing.as_ref().filter(|_| GENERAL) {
-                None => push_within(&mut env.next_credits, upstream),
+            match env.transit.timing.as_ref().filter(|_| GENERAL) {
+                None => push_within(&mut env.transit.next_credits, upstream),
                 Some(timing) => {
                     let cycles = timing.credit_cycles[timing.at(me, in_port)];
-                    env.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
+                    env.transit.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
                 }
             }
         } else {
             let credit = self.port(in_port).injection + in_vc as u32;
-            env.wheel.at(env.now + u64::from(env.p.inject_credit_cycles)).injection_credits.push(credit);
+            env.transit.wheel.at(env.now + u64::from(env.p.inject_credit_cycles)).injection_credits.push(credit);
         }
     }
 

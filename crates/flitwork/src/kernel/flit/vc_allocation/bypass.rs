@@ -88,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let usable = self.usable::<COMMON>(me, slot, port, env);
                 if env.is_watched::<COMMON>() {
-                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+                    env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
                     continue;

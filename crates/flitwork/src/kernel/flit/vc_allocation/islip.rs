@@ -93,7 +93,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             (None, _) => return,
             _ => {}
         }
-        if env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
+        if env.route.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
             return self.match_all(me, scratch, env);
         }
         let (mut requested, mut contended) = (0u64, 0u64);
@@ -164,8 +164,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     continue;
                 }
                 let usable = self.usable::<false>(me, slot, port as usize, env);
-                if env.watched {
-                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+                if env.measured.watched {
+                    env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if !usable.is_empty() {
                     scratch.vc_requests.push(VcRequest { slot: slot as u16, port, preference: 0, usable });

@@ -72,7 +72,7 @@ impl PrivateVcs {
 impl Env {
     /// The private VC of a packet at its injection port; [`ANY_VC`] if it chooses. `upper`: in the upper dateline class.
     pub fn private_vc_at_source(&self, id: u32, upper: bool) -> u16 {
-        let Some(private) = &self.private_vcs else { return ANY_VC };
+        let Some(private) = &self.allocation.private_vcs else { return ANY_VC };
         private.at(self.router_of(self.pool.origin(id).src as usize), None, id, self)
             + if upper { private.per_class } else { 0 }
     }
@@ -85,7 +85,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[cold]
     #[inline(never)]
     pub(crate) fn note_private_vc(&mut self, me: usize, slot: usize, port: u8, flags: u8, env: &mut Env) {
-        let Some(mut private) = env.private_vcs.take() else { return };
+        let Some(mut private) = env.allocation.private_vcs.take() else { return };
         let packet = self.input(slot).front;
         let number = self.number(me, slot);
         private.wanted[number] = if flags & EJECTING == 0 {
@@ -100,6 +100,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 Policy::ServiceLevel { .. } | Policy::NextOutput(_) => ANY_VC,
             }
         };
-        env.private_vcs = Some(private);
+        env.allocation.private_vcs = Some(private);
     }
 }
