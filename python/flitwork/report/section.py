@@ -100,7 +100,7 @@ def of_reproduction(name: str, done: Reproduction) -> Section:
         name=name,
         title=head.title or name,
         asked=done.front.asked,
-        found=done.front.told(done.claims),
+        found=done.front.filled_in(done.claims),
         paper=head.paper,
         command=command,
         full=f"flitwork reproduce {name}" if done.quick else "",

@@ -165,8 +165,8 @@ class Series:
         _, found = self._when("created")
         ops, operation = records.operations, records.packets.operation
         if ops is not None:
-            of_ranks = operation >= 0
-            found[of_ranks] = ready_cycles(ops)[operation[of_ranks]] + self.result.start_cycle
+            has_operation = operation >= 0
+            found[has_operation] = ready_cycles(ops)[operation[has_operation]] + self.result.start_cycle
         return found
 
     def _when(self, what: str) -> tuple[NDArray[np.bool_], Ints]:
@@ -198,10 +198,10 @@ class Series:
         assert ops is not None
         sent, bus = (packets.operation >= 0) & (packets.injected != NOT_YET), self._on_bus
         until = np.where(bus, packets.arrived, packets.left)
-        ways = {"sending": sent & ~bus, "sending by the bus": sent & bus & (packets.arrived != NOT_YET)}
+        lanes = {"sending": sent & ~bus, "sending by the bus": sent & bus & (packets.arrived != NOT_YET)}
         return {
             name: (ops.rank[packets.operation[which]], packets.taken[which], until[which])
-            for name, which in ways.items()
+            for name, which in lanes.items()
         }
 
     @cached_property

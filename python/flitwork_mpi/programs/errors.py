@@ -150,7 +150,7 @@ class ProgramError(FlitworkError):
     @classmethod
     def of(cls, rank: int, error: BaseException) -> ProgramError:
         """The error for an exception in a rank."""
-        frames = own_frames(error.__traceback__)
+        frames = frames_of_program(error.__traceback__)
         lines = traceback.format_exception(type(error), error, frames)
         found = cls(f"rank {rank}: {type(error).__name__}: {error}")
         found.rank, found.traceback = rank, "".join(lines)
@@ -192,7 +192,7 @@ class UnmatchedMessages(ProgramError, ScheduleError):
         return unmatched == "error" or (unmatched == "messages" and self.messages)
 
 
-def own_frames(trace: TracebackType | None) -> Any:
+def frames_of_program(trace: TracebackType | None) -> Any:
     """The part of a traceback from the first line of the program on."""
     found = trace
     while found is not None and _is_ours(found):

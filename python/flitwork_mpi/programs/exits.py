@@ -10,7 +10,7 @@ from threading import get_ident
 from typing import NoReturn
 
 from flitwork_mpi.programs.errors import Exited
-from flitwork_mpi.programs.patched_functions import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import patched, running_rank
 from flitwork_mpi.programs.world import user_line
 
 
@@ -37,4 +37,4 @@ def exits_of_ranks() -> AbstractContextManager[None]:
 
         return leave
 
-    return replaced(os, "_exit", leaving)
+    return patched(os, "_exit", leaving)

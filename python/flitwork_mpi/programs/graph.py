@@ -197,11 +197,11 @@ def on_edges(comm: Comm, sources: Any, degrees: Any, destinations: Any, weights:
     heavy = _weights(weights, len(ends))
     firsts = [source for source, count in zip(begins, counts, strict=True) for _ in range(count)]
     named = [*zip(firsts, ends, heavy or [1] * len(ends), strict=True)]
-    told, call = comm._agreed("Create_dist_graph", (named, heavy is not None))
-    edges, mine = [edge for some, _ in told for edge in some], comm._rank(me())
+    gathered, call = comm._agreed("Create_dist_graph", (named, heavy is not None))
+    edges, mine = [edge for some, _ in gathered for edge in some], comm._rank(me())
     come = [(source, weight) for source, to, weight in edges if to == mine]
     go = [(to, weight) for source, to, weight in edges if source == mine]
-    kept = ([weight for _, weight in come], [weight for _, weight in go]) if any(one for _, one in told) else None
+    kept = ([weight for _, weight in come], [weight for _, weight in go]) if any(one for _, one in gathered) else None
     around = _Around([rank for rank, _ in come], [rank for rank, _ in go], kept)
     return Distgraphcomm.on([*ranks], new_context(me().world, (comm._context, call, "edges")), around)
 

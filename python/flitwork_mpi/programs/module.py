@@ -70,7 +70,7 @@ def Wtime() -> float:
     process = me()
     process.settle()
     world = process.world
-    process.clock.asked(process, sys._getframe(1))
+    process.clock.count_call(process, sys._getframe(1))
     return world.now * world.cycle_ns * 1e-9
 
 

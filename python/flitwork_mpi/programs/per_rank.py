@@ -12,14 +12,14 @@ from types import FrameType
 from typing import Any
 
 from flitwork_mpi.programs.errors import Abort
-from flitwork_mpi.programs.patched_functions import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import patched, running_rank
 from flitwork_mpi.programs.world import Process, here
 
 #: A function that is called at exit, with its arguments.
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
-class Own:
+class PerRankState:
     """Changes the arguments, the streams and the working directory whenever another rank goes on."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Own:
 
             return goes
 
-        with replaced(os, "chdir", changing), replaced(os, "fchdir", changing):
+        with patched(os, "chdir", changing), patched(os, "fchdir", changing):
             yield
 
 
@@ -108,7 +108,7 @@ def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
 
         return unregisters
 
-    with replaced(atexit, "register", registering), replaced(atexit, "unregister", unregistering):
+    with patched(atexit, "register", registering), patched(atexit, "unregister", unregistering):
         yield
 
 
@@ -126,7 +126,7 @@ def _calls(process: Process) -> list[_Call]:
 def call_at_exit(process: Process) -> None:
     """Calls what the rank has registered, the last one first; one that raises is printed, and the others are called."""
     calls = _calls(process)
-    process.leaving = process.told
+    process.leaving = process.issued
     while calls:
         function, args, kwargs = calls.pop()
         try:

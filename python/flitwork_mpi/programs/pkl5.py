@@ -238,21 +238,21 @@ class Comm(CommOfMpi):
         wire = self._wire("pkl5.bcast")
         root = checked_root(root, wire.size)
         head, buffers = taken_apart(obj) if wire.rank == root else (b"", [])
-        held: dict[int, Any] = {0: head} if wire.rank == root else {}
-        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
-        lengths = lengths_of(held[0])
+        block_data: dict[int, Any] = {0: head} if wire.rank == root else {}
+        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), block_data, MOVED)
+        lengths = lengths_of(block_data[0])
         given = buffers if wire.rank == root else [None] * len(lengths)
         came = [self._bcast_of_buffer(one, nbytes, root) for one, nbytes in zip(given, lengths, strict=True)]
-        return obj if wire.rank == root else put_together(held[0], came)
+        return obj if wire.rank == root else put_together(block_data[0], came)
 
     def _bcast_of_buffer(self, buffer: Memory | None, nbytes: int, root: int) -> Memory:
         wire = self._wire("pkl5.bcast of a buffer")
         steps = pick(wire, "bcast", nbytes, root)
-        held: dict[int, Any] = {} if buffer is None else dict(enumerate(cut(buffer, steps.pieces)))
-        carry_out(wire, steps, held, MOVED)
+        block_data: dict[int, Any] = {} if buffer is None else dict(enumerate(cut(buffer, steps.pieces)))
+        carry_out(wire, steps, block_data, MOVED)
         if buffer is not None:
             return buffer
-        pieces = [held[piece] for piece in range(steps.pieces)]
+        pieces = [block_data[piece] for piece in range(steps.pieces)]
         # A piece is that of all ranks.
         return Memory(pieces[0].copy() if len(pieces) == 1 else joined(pieces))
 
@@ -286,9 +286,9 @@ class Comm(CommOfMpi):
         lengths = [lengths_of(one) for one in heads]
         found: list[list[Memory]] = [[] for _ in heads]
         for number in range(max(map(len, lengths))):
-            own = buffers[number] if number < len(buffers) else Memory()
+            mine = buffers[number] if number < len(buffers) else Memory()
             nbytes = sum(of_rank[number] for of_rank in lengths if number < len(of_rank))
-            came = allgathered(self._wire("pkl5.allgather of a buffer"), own, nbytes)
+            came = allgathered(self._wire("pkl5.allgather of a buffer"), mine, nbytes)
             for rank, of_rank in enumerate(lengths):
                 if number < len(of_rank):
                     # What came is that of all ranks.

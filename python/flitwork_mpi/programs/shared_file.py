@@ -34,7 +34,7 @@ def of_system(error: OSError) -> Exception_:
     return fault(_CLASSES.get(error.errno or 0, "IO"), str(error))
 
 
-class Opened:
+class SharedFile:
     """A file, the pointer that all its ranks share, and how many ranks have it open."""
 
     def __init__(self, path: str, amode: int, ranks: int) -> None:

@@ -80,9 +80,9 @@ class Choice:
     @classmethod
     def read(cls, text: str) -> Choice:
         """What :meth:`__str__` writes; ValueError where a parameter is no ``name=number``."""
-        algorithm, *told = text.split()
+        algorithm, *parameters_given = text.split()
         parameters = []
-        for name, _, value in (word.partition("=") for word in told):
+        for name, _, value in (word.partition("=") for word in parameters_given):
             number = whole_number(value)
             if not name or number is None:
                 raise ValueError(f"{name}={value}")
@@ -126,7 +126,7 @@ class Rule:
 
     def within(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
         """The part of it for these sizes, none or one."""
-        spans = [own.common(limit) for own, limit in zip(self.spans(), (ranks, per_server, sizes), strict=True)]
+        spans = [limited.common(limit) for limited, limit in zip(self.spans(), (ranks, per_server, sizes), strict=True)]
         return [self._of(*(span for span in spans if span))] if all(spans) else []
 
     def without(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
