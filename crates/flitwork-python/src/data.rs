@@ -62,8 +62,9 @@ impl Table {
         })
     }
 
-    /// A schedule: the operations of rank 0, then those of rank 1, each a row; `operations` of each rank, `dependencies` of each
-    /// operation, `via` which network each goes by (or nothing). `in_units`: whether sizes are in bytes, and times in ns.
+    /// A schedule: the operations of rank 0, then those of rank 1, each a row; `operations` of each rank,
+    /// `dependencies` of each operation, `via` which network each goes by (or nothing). `in_units`: whether sizes are
+    /// in bytes, and times in ns.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
     fn schedule(

@@ -12,8 +12,8 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Stack of the thread: the largest routers are megabytes, and are made there \[bytes].
 const STACK: usize = 64 << 20;
 
-/// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called, every
-/// 50 ms; where either raises, `on_interrupt` is called and the exception is returned at once.
+/// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called,
+/// every 50 ms; where either raises, `on_interrupt` is called and the exception is returned at once.
 ///
 /// `work` must not touch Python: when it has been given up, the interpreter may end before it does.
 pub fn with_signals<T: Send + 'static>(
@@ -46,7 +46,7 @@ pub fn with_signals<T: Send + 'static>(
     })
 }
 
-/// The same for work that has nothing to tell and cannot be told to stop.
+/// Does `work` without the GIL, for work that reports nothing and cannot be stopped; otherwise as [`with_signals`].
 pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     with_signals(py, work, |_| Ok(()), || ())
 }

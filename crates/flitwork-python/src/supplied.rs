@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 
 /// A rank, and what it does next.
 pub type Answer = (u32, Vec<Supplied>);
-/// Kind ([`SEND`] and so on), other rank, bytes or cycles, tag, context, operations that it waits for. No other rank, or tag: any.
+/// Kind ([`SEND`] and so on), other rank, bytes or cycles, tag, context, operations that it waits for. No other rank,
+/// or tag: any.
 pub type Supplied = (u8, Option<u32>, u64, Option<u32>, u32, Vec<u32>);
 /// Rank, operation, cycle; of a receive the rank that sent its message, and the send operation.
 pub type Completed = (u32, u32, u64, Option<u32>, u32);

@@ -1,4 +1,5 @@
-//! The C interface of the all-to-alls, `mpi/steps.h`. It keeps nothing but what a handle points to, and no panic leaves it.
+//! The C interface of the all-to-alls, `mpi/steps.h`. It keeps nothing but what a handle points to, and no panic leaves
+//! it.
 //!
 //! Its symbols have their names only with the feature `c`, in the static library: nothing else should export them.
 #![allow(unsafe_code, non_camel_case_types)]
@@ -52,7 +53,8 @@ pub struct flitwork_steps {
 /// Makes the algorithm, or says in `error` why not.
 ///
 /// # Safety
-/// As the header says: strings end in 0, arrays are as long as said, `error` has `error_size` bytes. Each of them may be null.
+/// As the header says: strings end in 0, arrays are as long as said, `error` has `error_size` bytes. Each of them may
+/// be null.
 #[cfg_attr(feature = "c", unsafe(no_mangle))]
 pub unsafe extern "C" fn flitwork_steps_new(
     algorithm: *const c_char,

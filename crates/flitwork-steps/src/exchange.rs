@@ -1,4 +1,5 @@
-//! All-to-alls by their names, rows of [`COLLECTIVES`] and orders by coordinates alike: what runs them need not know which is which.
+//! All-to-alls by their names, rows of [`COLLECTIVES`] and orders by coordinates alike: what runs them need not know
+//! which is which.
 
 use crate::all_to_all::{ALGORITHMS, goes_by_rank};
 use crate::{COLLECTIVES, Collective, Destinations, Error, Operation, RankGrid, Result, Step, World, find};
@@ -32,7 +33,7 @@ impl Exchange {
         Ok(Exchange { collective, world, steps })
     }
 
-    /// Its row of the table, or one made of an order.
+    /// The row of the algorithm in the table, or one made of an order.
     pub fn collective(&self) -> &Collective {
         &self.collective
     }

@@ -8,8 +8,8 @@
 //! scatter:  the leader sends to each rank what came for it
 //! ```
 //!
-//! Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC Workshops 2025, "multi-leader". With one leader that is the hierarchical
-//! algorithm, and where every rank is one, the 2-Level Ring.
+//! Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC Workshops 2025, "multi-leader". With one leader that is
+//! the hierarchical algorithm, and where every rank is one, the 2-Level Ring.
 
 use super::within::pairs;
 use crate::error::{Error, Result};

@@ -1,4 +1,5 @@
-//! Dissemination: in round k everybody tells the ranks at the distances `d * radix^k`, d = 1 .. radix - 1; any number of ranks.
+//! Dissemination: in round k everybody tells the ranks at the distances `d * radix^k`, d = 1 .. radix - 1; any number
+//! of ranks.
 //!
 //! After round k a rank has heard of the `radix^(k+1)` ranks before it. Hensgen, Finkel, Manber, IJPP 17 (1), 1988.
 

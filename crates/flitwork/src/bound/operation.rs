@@ -1,7 +1,8 @@
-//! What any algorithm for a collective operation needs: the data that has to leave and to enter each terminal, and to cross the network.
+//! What any algorithm for a collective operation needs: the data that has to leave and to enter each terminal, and to
+//! cross the network.
 //!
-//! Ranks of one terminal share what comes to it and add up what leaves it for nothing. With `n` ranks at a terminal, `P` in all on `T`
-//! terminals, and a block, or a vector, of length `m`:
+//! Ranks of one terminal share what comes to it and add up what leaves it for nothing. With `n` ranks at a terminal,
+//! `P` in all on `T` terminals, and a block, or a vector, of length `m`:
 //!
 //! | operation | leaves a terminal at least | enters a terminal at least |
 //! |---|---|---|
@@ -14,7 +15,8 @@
 //! | scan | `m` at rank 0's | `m` elsewhere |
 //! | allreduce | `2 (T - 1) / T m` at some terminal: Patarasuk and Yuan, JPDC 69 (2), 2009 | the same |
 //!
-//! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is packed.
+//! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is
+//! packed.
 
 use super::messages_of_the_cut;
 use super::terminals::TerminalLimits;
@@ -68,7 +70,8 @@ pub fn operation_bound(
     OperationBound { injection_cycles, ejection_cycles, bisection_cycles, cycles, rounds: world.bits() }
 }
 
-/// What leaves and what enters a terminal with `own` ranks, in blocks or vectors: `others` are elsewhere, on `used` terminals with this one.
+/// What leaves and what enters a terminal with `own` ranks, in blocks or vectors: `others` are elsewhere, on `used`
+/// terminals with this one.
 fn blocks(operation: Operation, local: f64, others: f64, used: f64, has_root: bool) -> (f64, f64) {
     let away = if others > 0.0 { 1.0 } else { 0.0 };
     match operation {

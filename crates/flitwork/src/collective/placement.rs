@@ -1,9 +1,9 @@
 //! Proof that an algorithm does what its operation promises: its data flow is followed block by block.
 //!
-//! Every rank holds blocks; where data is added up, each with the set of ranks whose contributions are in it. A message carries what
-//! its sender held when it was sent; what is received may be used after the next wait. Refused are: to send what one does not hold, to
-//! expect other blocks than those that come, to add a contribution twice, to wait for ever, and to end without what
-//! the operation promises.
+//! Every rank holds blocks; where data is added up, each with the set of ranks whose contributions are in it. A message
+//! carries what its sender held when it was sent; what is received may be used after the next wait. Refused are: to
+//! send what one does not hold, to expect other blocks than those that come, to add a contribution twice, to wait for
+//! ever, and to end without what the operation promises.
 
 use crate::error::{Error, Result};
 use flitwork_steps::{Collective, Operation, Transfer, World};
@@ -28,7 +28,8 @@ pub struct PlacementReport {
     pub blocks_moved: u64,
     /// The operation whose promise is kept: that of the algorithm, but an allgather where blocks are `doubling`.
     pub operation: Operation,
-    /// Whether whatever is sent is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
+    /// Whether whatever is sent is the sum of consecutive ranks: then the order of ranks can be kept where adding does
+    /// not commute.
     pub in_order: bool,
 }
 

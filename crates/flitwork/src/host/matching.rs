@@ -1,8 +1,9 @@
 //! Which receive of a rank takes which message: as in MPI, by lists.
 //!
-//! A message that has arrived takes the first receive, in program order, that fits it; a receive that is posted takes the first
-//! message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in which they left; one that
-//! overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from the front, where the match usually is.
+//! A message that has arrived takes the first receive, in program order, that fits it; a receive that is posted takes
+//! the first message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in
+//! which they left; one that overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from
+//! the front, where the match usually is.
 
 use super::in_flight::{InFlight, InFlightTable};
 use crate::schedule::{ANY, OpId};
@@ -39,8 +40,9 @@ struct Place {
     next: u32,
 }
 
-/// Posted receives that wait for a message, in chains by their senders: senders whose numbers end in the same bits share one, receives
-/// from any sender have another. Each chain is in the order of posting. A rank may post thousands at once, and their messages come in any order.
+/// Posted receives that wait for a message, in chains by their senders: senders whose numbers end in the same bits
+/// share one, receives from any sender have another. Each chain is in the order of posting. A rank may post thousands
+/// at once, and their messages come in any order.
 #[derive(Debug)]
 struct PostedReceives {
     places: Vec<Place>,
@@ -237,8 +239,8 @@ mod tests {
         InFlight { from, to: 0, tag, envelope, op: 0, order: 0, flits: 1, missing: 0, arrived: 0 }
     }
 
-    /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that is searched from its
-    /// front.
+    /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that
+    /// is searched from its front.
     #[test]
     fn a_message_takes_the_receive_that_was_posted_first() {
         for senders in [3, 200] {

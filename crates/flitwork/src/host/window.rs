@@ -12,7 +12,8 @@ const ALONE: u32 = 1 << 31;
 /// In the place of the operations that one waits for: it is complete.
 const COMPLETE: u32 = u32::MAX;
 
-/// What is kept of an operation: little, as a rank may have thousands that are not complete, and they complete in any order.
+/// What is kept of an operation: little, as a rank may have thousands that are not complete, and they complete in any
+/// order.
 #[derive(Debug, Clone, Copy)]
 struct Live {
     /// Operations that it still waits for, or [`COMPLETE`].

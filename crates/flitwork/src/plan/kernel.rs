@@ -6,8 +6,8 @@ use crate::measure::KernelName;
 use crate::spec::{KernelChoice, Switching};
 
 impl Plan {
-    /// The condition of the packet kernel that this plan does not meet: a field, and what it is. `None` where the packet kernel gives
-    /// the same result as the flit kernel (see docs/model.md).
+    /// The condition of the packet kernel that this plan does not meet: a field, and what it is. `None` where the
+    /// packet kernel gives the same result as the flit kernel (see docs/model.md).
     pub fn not_in_whole_packets(&self) -> Option<&'static str> {
         let router = &self.spec.network.router;
         let pipelined = !router.compat.has_batches(router.st_delay_cycles)

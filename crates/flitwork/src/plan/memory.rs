@@ -34,7 +34,8 @@ const PART_TERMINAL_BYTES: u64 = 230;
 /// The send and the receive of a message of one packet, the packet's sender, and a wait \[bytes].
 const OPERATION_BYTES: u64 = 300;
 
-/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries \[bytes].
+/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries
+/// \[bytes].
 const SEARCH_BYTES: usize = 24;
 
 /// Memory of a simulation \[bytes].
@@ -123,7 +124,8 @@ pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> R
 struct Footprint {
     /// Its tables \[bytes].
     table_bytes: u64,
-    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean \[flits].
+    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean
+    /// \[flits].
     packets: u64,
     shortest_flits: u32,
 }
@@ -175,7 +177,8 @@ fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
     }
 }
 
-/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
+/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a
+/// buffer.
 fn under_way(p: &Params, router: &RouterSpec) -> u64 {
     let channels = (p.routers * p.ports) as u64;
     let places = channels * u64::from(p.port_places()).min(4 * p.longest_delay_cycles);

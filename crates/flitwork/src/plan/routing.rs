@@ -75,8 +75,9 @@ pub(super) fn check(
 
 /// The verdict on routes that are decided at the source.
 fn at_source(network: &NetworkSpec, fabric: &Fabric, routing: &AtSource, buffers: Buffers) -> Finding {
-    // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
-    // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
+    // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone:
+    // these then are an escape network, and what depends on what through the middle VC is ahead of it in the same class
+    // anyway.
     let joined = shares_middle(network) && buffers == Buffers::Shared;
     let classes = if needs_dateline(fabric) && !joined { RingClasses::of(routing) } else { RingClasses::One };
     let free = match (fabric.grid(), routing.order()) {
@@ -136,8 +137,8 @@ fn way_out(network: &NetworkSpec, verdict: &dyn Fn(Buffers) -> Finding, buffers:
     if remedies.is_empty() { "use another routing".to_string() } else { format!("use {}", remedies.join(", or ")) }
 }
 
-/// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow all routes
-/// of one takes longer than all else in a plan.
+/// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow
+/// all routes of one takes longer than all else in a plan.
 static FREE: Mutex<SeenFree> = Mutex::new(SeenFree(VecDeque::new()));
 
 /// The last descriptions, the newest at the end.
@@ -162,7 +163,8 @@ fn seen_free() -> MutexGuard<'static, SeenFree> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of them.
+/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of
+/// them.
 fn described(network: &NetworkSpec, fabric: &Fabric) -> Option<String> {
     if matches!(fabric.shape(), Shape::Graph) {
         return None;

@@ -4,18 +4,19 @@ use super::{Plan, Workload, memory};
 use crate::measure::KernelName;
 use crate::spec::{ArbiterKind, Threads};
 
-/// Fewest flit-hops of a thread in a window under `auto`: with fewer, threads wait for each other as long as they work. With 100 two threads
-/// are 1.1 to 1.4 times as fast as one, with 50 slower (docs/performance.md).
+/// Fewest flit-hops of a thread in a window under `auto`: with fewer, threads wait for each other as long as they work.
+/// With 100 two threads are 1.1 to 1.4 times as fast as one, with 50 slower (docs/performance.md).
 const FLIT_HOPS_OF_A_THREAD: f64 = 100.0;
 /// And fewest routers: of smaller parts too much goes over the border.
 const ROUTERS_OF_A_THREAD: usize = 16;
 
-/// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it shall stop.
+/// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it
+/// shall stop.
 const LONGEST_WINDOW: u32 = 16;
 
 impl Plan {
-    /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network may be cut in
-    /// parts (see docs/performance.md).
+    /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network
+    /// may be cut in parts (see docs/performance.md).
     pub fn not_in_parts(&self) -> Option<&'static str> {
         let (network, run) = (&self.spec.network, &self.spec.run);
         let (router, record) = (&network.router, &run.record);
@@ -61,7 +62,8 @@ impl Plan {
         self.estimated_memory_bytes.saturating_add(further.saturating_mul(memory::part(&self.params)))
     }
 
-    /// As many threads as have enough to do and its memory leaves room for, `most` at most; one where it may not be cut in parts.
+    /// The number of threads that have enough to do and that memory leaves room for, `most` at most; one where it may
+    /// not be cut in parts.
     pub fn threads_that_pay(&self, most: usize) -> usize {
         if self.not_in_parts().is_some() {
             return 1;
@@ -73,8 +75,9 @@ impl Plan {
         most.min(busy).min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit).max(1)
     }
 
-    /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another has no earlier. Of a workload
-    /// that completes also not more than a packet is under way at least, as it may be the last one; and not more than the watchdog waits.
+    /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another
+    /// has no earlier. Of a workload that completes also not more than a packet is under way at least, as it may be the
+    /// last one; and not more than the watchdog waits.
     pub fn window_cycles(&self) -> u64 {
         let p = &self.params;
         let channel = p.hop_cycles.min(p.credit_cycles);

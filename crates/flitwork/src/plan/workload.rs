@@ -53,7 +53,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Whether it comes to an end by itself, so that it is its completion time that counts.
+    /// Whether the workload runs to completion, so that its completion time is measured.
     pub fn completes(&self) -> bool {
         !matches!(self, Workload::OpenLoop(_))
     }
@@ -424,7 +424,8 @@ impl Context<'_> {
         self.host.placed(self.ranks()?, self.fabric.terminals())
     }
 
-    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
+    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a
+    /// terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
         if crate::collective::goes_by_rank(algorithm)? {
             if self.ranks()? < 2 && self.fabric.terminals() > 1 {

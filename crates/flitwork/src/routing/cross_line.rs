@@ -1,18 +1,19 @@
 //! Cross-Line: minimal adaptive, by what the routers of a row and a column tell each other about their queues.
 //!
-//! After T. Yokota et al.'s use of it ("a routing algorithm that uses global information"); the original paper could not be
-//! found, so this follows what its users say of it, and its six virtual channels on a two-dimensional torus are explained by
-//! the virtual networks of D. H. Linder and J. C. Harden, "An adaptive and fault tolerant wormhole routing strategy for k-ary
-//! n-cubes", IEEE Trans. Computers 40(1), 1991: `2^(n-1)` virtual networks, each with `n + 1` levels.
+//! After T. Yokota et al.'s use of it ("a routing algorithm that uses global information"); the original paper could
+//! not be found, so this follows what its users say of it, and its six virtual channels on a two-dimensional torus are
+//! explained by the virtual networks of D. H. Linder and J. C. Harden, "An adaptive and fault tolerant wormhole routing
+//! strategy for k-ary n-cubes", IEEE Trans. Computers 40(1), 1991: `2^(n-1)` virtual networks, each with `n + 1`
+//! levels.
 //!
-//! * The virtual network is given by the directions in all dimensions but the first; where there is nothing to walk, the
-//!   parity of the source decides. The level is the number of datelines crossed so far, the wrap channel itself counted. Then the
-//!   complete minimal adaptive dependency graph has no cycle, and no escape channel is needed.
-//! * A router knows the queue behind each output port of the routers on its row and its column: flits in the buffers at the other
-//!   end, as seen by credits, over their capacity, in steps of 1/15. This congestion information travels one hop a cycle. A packet that can go
-//!   on in several dimensions prefers the port with the smallest mean over the routers that it would pass in that dimension,
-//!   ties to the larger remaining distance, then to the lower dimension. It takes another one if the preferred one has no
-//!   virtual channel to give.
+//! * The virtual network is given by the directions in all dimensions but the first; where there is nothing to walk,
+//!   the parity of the source decides. The level is the number of datelines crossed so far, the wrap channel itself
+//!   counted. Then the complete minimal adaptive dependency graph has no cycle, and no escape channel is needed.
+//! * A router knows the queue behind each output port of the routers on its row and its column: flits in the buffers at
+//!   the other end, as seen by credits, over their capacity, in steps of 1/15. This congestion information travels one
+//!   hop a cycle. A packet that can go on in several dimensions prefers the port with the smallest mean over the
+//!   routers that it would pass in that dimension, ties to the larger remaining distance, then to the lower dimension.
+//!   It takes another one if the preferred one has no virtual channel to give.
 
 use super::kind::{Context, Options, check_tie, one, parity};
 use super::scheme::{

@@ -1,8 +1,8 @@
 //! Dimension order with a structured buffer pool: a packet uses buffers of set `k` on its channel number `k`, from 0.
 //!
-//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans. Communications 28(3), 1980. Each
-//! dependency leads to a higher set, so routes may be any, longer ones in one direction, too. There are as many sets as the longest route
-//! has channels.
+//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans.
+//! Communications 28(3), 1980. Each dependency leads to a higher set, so routes may be any, longer ones in one
+//! direction, too. There are as many sets as the longest route has channels.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{

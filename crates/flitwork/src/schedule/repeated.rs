@@ -1,7 +1,9 @@
-//! A schedule several times in a row, with computation between: the skeleton of a program that computes and communicates in turns.
+//! A schedule several times in a row, with computation between: the skeleton of a program that computes and
+//! communicates in turns.
 //!
-//! Each time a rank first computes, then carries out its operations. It begins again when all that it has begun is complete; ranks do
-//! not wait for each other but through their messages, which match in the order in which they were sent. Steps are counted on.
+//! Each time a rank first computes, then carries out its operations. It begins again when all that it has begun is
+//! complete; ranks do not wait for each other but through their messages, which match in the order in which they were
+//! sent. Steps are counted on.
 
 use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule, Via};
 

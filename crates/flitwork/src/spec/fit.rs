@@ -1,5 +1,5 @@
-//! What the schema says and serde does not check: a table is no list and has no field that is not there, whatever its kind; a number
-//! lies in its range. And the schema in words.
+//! What the schema says and serde does not check: a table is no list and has no field that is not there, whatever its
+//! kind; a number lies in its range. And the schema in words.
 
 use super::explain::unknown_field;
 use super::place::shown_key;
@@ -39,7 +39,8 @@ pub(super) fn schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Documentation comments escape the bracket of a unit, `\[cycles]`, which would be a link otherwise; descriptions show it as it reads.
+/// Documentation comments escape the bracket of a unit, `\[cycles]`, which would be a link otherwise; descriptions show
+/// it as it reads.
 fn unescape(node: &mut Value) {
     if let Some(Value::String(text)) = node.get_mut("description") {
         *text = text.replace("\\[", "[");
@@ -51,8 +52,8 @@ fn unescape(node: &mut Value) {
     }
 }
 
-/// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a table does not
-/// have (serde would drop those of a kind without fields).
+/// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a
+/// table does not have (serde would drop those of a kind without fields).
 pub(super) fn check_shape(root: &Value) -> Result<()> {
     visit(schema(), root, "", &mut |node, value, path| match value {
         Value::Array(items) => match table_in_words(resolve(node, value)) {
@@ -158,7 +159,8 @@ pub(super) fn field(table: &'static Value, value: &Value, name: &str) -> Option<
     fields_of(table, value)?.into_iter().find(|(field, _)| *field == name).map(|(_, node)| node)
 }
 
-/// The fields of a table, with their nodes; of a table with a kind, of that kind. `None` where it has none, or no such kind.
+/// The fields of a table, with their nodes; of a table with a kind, of that kind. `None` where it has none, or no such
+/// kind.
 fn fields_of(table: &'static Value, value: &Value) -> Option<Vec<(&'static String, &'static Value)>> {
     let variant = variants(table).find(|v| v["properties"]["kind"]["const"] == value["kind"]);
     let options = variant.and_then(|variant| variant["$ref"].as_str());

@@ -1,5 +1,5 @@
-//! Where something stands in a specification: fields and indices, one by one. As text alone a place cannot be found again, because a
-//! key may be empty or have a dot in it.
+//! Where something stands in a specification: fields and indices, one by one. As text alone a place cannot be found
+//! again, because a key may be empty or have a dot in it.
 
 use serde_json::Value;
 use std::fmt::{Display, Formatter, Result as Written};

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VcPolicy {
-    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half for
-    /// those that do; elsewhere any.
+    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half
+    /// for those that do; elsewhere any.
     #[default]
     Dateline,
     /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be at least the
     /// number of terminals, twice that if a dimension wraps; any more are never used.
     Destination,
-    /// One for each service level of packets, by `sl_to_vl` (and dateline class, where a dimension wraps): virtual lanes, as InfiniBand
-    /// has them. At an ejection port any.
+    /// One for each service level of packets, by `sl_to_vl` (and dateline class, where a dimension wraps): virtual
+    /// lanes, as InfiniBand has them. At an ejection port any.
     ServiceLevel,
-    /// One for each output port that a packet may take at the next router (and dateline class, where a dimension wraps): no packet
-    /// waits behind one for another port. `vcs` must be at least the number of ports of a router, twice that if a dimension wraps. At an
-    /// ejection port any.
+    /// One for each output port that a packet may take at the next router (and dateline class, where a dimension
+    /// wraps): no packet waits behind one for another port. `vcs` must be at least the number of ports of a router,
+    /// twice that if a dimension wraps. At an ejection port any.
     VirtualOutputQueues,
 }
 
@@ -42,8 +42,8 @@ impl VcPolicy {
 }
 
 impl RouterSpec {
-    /// Virtual channels that packets of one dateline class have between them, each packet one; of `ports` ports and `terminals`
-    /// terminals.
+    /// Virtual channels that packets of one dateline class have between them, each packet one; of `ports` ports and
+    /// `terminals` terminals.
     pub(crate) fn private_vcs(&self, terminals: usize, ports: usize) -> usize {
         match self.vc_policy {
             VcPolicy::Dateline => self.vcs as usize,

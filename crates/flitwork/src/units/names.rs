@@ -1,7 +1,8 @@
 //! Names of units: what each is, and what was meant by those that nobody can read safely.
 //!
-//! Upper and lower case matter as in SI: `Gb/s` are bits and `GB/s` bytes, `ms` are thousandths. A name whose case is wrong is never
-//! taken as it seems: the error offers the name that was meant, or both where `b` may be a bit or a byte.
+//! Upper and lower case matter as in SI: `Gb/s` are bits and `GB/s` bytes, `ms` are thousandths. A name whose case is
+//! wrong is never taken as it seems: the error offers the name that was meant, or both where `b` may be a bit or a
+//! byte.
 
 use super::exact::{Exact, divided, multiplied};
 

@@ -3,7 +3,8 @@
 use flitwork::spec::{AllocatorKind, AllocatorSpec, ArbiterKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Smaller is better: speculative or not, whether it yields as an injection port, then the key of the arbiter (zeros where it has none).
+/// Smaller is better: speculative or not, whether it yields as an injection port, then the key of the arbiter (zeros
+/// where it has none).
 pub type Priority = (bool, bool, [u64; 3]);
 
 /// A request.

@@ -73,8 +73,8 @@ pub fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32
     Load::Schedule { schedule, placement: &plan.placement, host: &plan.spec.host, packet_flits, pauses, decide }
 }
 
-/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
-/// just as many packets.
+/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of
+/// traffic just as many packets.
 fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
     let rendezvous = plan.spec.host.eager_limit_flits.is_some();
     // What waits for ever need not be watched for so long.
@@ -149,7 +149,8 @@ pub fn compare(kernel: &PacketTable, oracle: &Outcome, end: u64) -> Result<(), T
     }
 }
 
-/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
+/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in
+/// two.
 pub(super) fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
     let mut trace = Vec::new();
     for src in 0..plan.params.terminals as u32 {
@@ -198,8 +199,8 @@ fn watched(plan: &Plan) -> Plan {
     plan
 }
 
-/// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them wherever dimension order
-/// is decided at the source.
+/// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them
+/// wherever dimension order is decided at the source.
 fn check_hol_blocked(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
     let plain = plan.spec.run.record.stalls && plan.routing.at_source().is_some();
     prop_assert!(!plain || !kernel.is_empty(), "nothing was counted");
@@ -304,7 +305,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     Ok(detours(plan, &result.packet_records))
 }
 
-/// The same in both kernels, for a plan that the packet kernel can run: all that they say must be the same.
+/// Checks that both kernels agree, for a plan that the packet kernel can run: all that they say must be the same.
 pub fn check_both(network: &NetworkSpec, mut plan: Plan) -> Result<usize, TestCaseError> {
     prop_assert_eq!(plan.not_in_whole_packets(), None);
     plan.spec.run.record.channel_window_cycles = 1 + plan.spec.run.seed % 70;

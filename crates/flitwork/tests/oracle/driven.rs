@@ -1,7 +1,8 @@
-//! Ranks that ask what to do next and are answered by the clock: the kernel and the oracle put the same questions, each at its own time.
+//! Ranks that ask what to do next and are answered by the clock: the kernel and the oracle put the same questions, each
+//! at its own time.
 //!
-//! What a rank is told depends on the cycle in which it asks, so a rank that goes on a cycle too early or too late in one of them does
-//! something else there.
+//! What a rank is told depends on the cycle in which it asks, so a rank that goes on a cycle too early or too late in
+//! one of them does something else there.
 
 use super::beside_kernel::{compare, of_schedule};
 use super::random::{below, mix};
@@ -14,15 +15,15 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::rc::Rc;
 
-/// What the rank `rank` does when it asks for the `turn`-th time, in cycle `now`, its next operation being number `first`; with
-/// nothing it is at its end.
+/// What the rank `rank` does when it asks for the `turn`-th time, in cycle `now`, its next operation being number
+/// `first`; with nothing it is at its end.
 pub type Decide = Rc<dyn Fn(u32, u32, OpId, u64) -> Vec<(TaskKind, Vec<OpId>)>>;
 
 const WATCHDOG: u64 = 500;
 
-/// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank computes, in which
-/// order it does so, for which of them, or any of which, it waits, whether it looks for its message before it receives it, and whether and
-/// where it polls, the clock.
+/// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank
+/// computes, in which order it does so, for which of them, or any of which, it waits, whether it looks for its message
+/// before it receives it, and whether and where it polls, the clock.
 pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
     Rc::new(move |rank, turn, first, now| {
         if turn == turns || ranks < 2 {

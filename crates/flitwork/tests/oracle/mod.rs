@@ -90,7 +90,8 @@ pub struct TracePacket {
     pub minus: u8,
     /// As in a routing header.
     pub wraps: u8,
-    /// Consecutive packets of a source with one number are sent back to back by one injection port (the halves of a split).
+    /// Consecutive packets of a source with one number are sent back to back by one injection port (the halves of a
+    /// split).
     pub message: u32,
 }
 
@@ -103,7 +104,8 @@ pub struct Beside {
     pub start: u64,
     /// Whether to note which input ports are blocked by the head of a line; only where packets have one path.
     pub hol_blocked: bool,
-    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network is empty.
+    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network
+    /// is empty.
     pub drain_from: Option<u64>,
 }
 
@@ -120,15 +122,15 @@ pub struct Outcome {
     pub blocked: Vec<(u64, usize, usize)>,
     /// Flits that went on channels between routers: (turn, router, output port).
     pub carried: Vec<(u64, usize, usize)>,
-    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from which on none of their
-    /// flits left.
+    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from
+    /// which on none of their flits left.
     pub left: Vec<(String, u64)>,
     /// The last cycle.
     pub last: u64,
 }
 
-/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
-/// follows from `seed`.
+/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to
+/// chance follows from `seed`.
 pub fn run(spec: &NetworkSpec, seed: u64, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
     let fabric = spec.topology.fabric().expect("a case is valid");
     run_beside(spec, &fabric, seed, load, &Beside::default(), max_cycles, watchdog)

@@ -52,8 +52,8 @@ impl Machine {
         }
     }
 
-    /// The output port that `packet` takes at a router under a routing with one path; the first ejection port of its terminal where it
-    /// may take any.
+    /// The output port that `packet` takes at a router under a routing with one path; the first ejection port of its
+    /// terminal where it may take any.
     pub(super) fn port_at(&self, router: u32, entered: Option<usize>, packet: &Packet) -> usize {
         let eject = || {
             let k = match self.nic.ejection_port {

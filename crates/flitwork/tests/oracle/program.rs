@@ -227,8 +227,8 @@ impl<'s> Programs<'s> {
         self.ranks[rank as usize].ops[op as usize].complete_from = Some(from);
     }
 
-    /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is, and the ranks
-    /// that it goes from and to.
+    /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is,
+    /// and the ranks that it goes from and to.
     pub fn next_part(&self, terminal: u32) -> Option<(u64, usize, (u32, u32))> {
         let ends = |taken: &Taken| match taken.phase {
             Phase::Answer => (taken.to, taken.send.0),
@@ -286,9 +286,9 @@ impl<'s> Programs<'s> {
         message.missing -= 1;
     }
 
-    /// All flits of the cycle have arrived: messages that are complete, and have not overtaken another one of the same sender,
-    /// receiver and tag, take their receives; in ascending order of their senders, those of one sender in the order in which they
-    /// left.
+    /// All flits of the cycle have arrived: messages that are complete, and have not overtaken another one of the same
+    /// sender, receiver and tag, take their receives; in ascending order of their senders, those of one sender in the
+    /// order in which they left.
     pub fn deliver(&mut self, now: u64) {
         self.proceed(now);
         let mut order: Vec<usize> = (0..self.taken.len()).collect();
@@ -457,8 +457,9 @@ impl<'s> Programs<'s> {
         !r.ended
     }
 
-    /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more, a task by joining the
-    /// line of its CPU; else the first task in the line of the lowest CPU that is free. Whether there was one.
+    /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more,
+    /// a task by joining the line of its CPU; else the first task in the line of the lowest CPU that is free. Whether
+    /// there was one.
     fn start_one(&mut self, rank: u32, now: u64) -> bool {
         let passed = 0..self.ranks[rank as usize].next;
         let ops = |op: u32| &self.ranks[rank as usize].ops[op as usize];
@@ -494,7 +495,8 @@ impl<'s> Programs<'s> {
         true
     }
 
-    /// An operation starts: the one behind it is complete from cycle `from` on, if it waits for that and the program has passed it.
+    /// An operation starts: the one behind it is complete from cycle `from` on, if it waits for that and the program
+    /// has passed it.
     fn tell_start(&mut self, (rank, op): Send, from: u64) {
         let r = &mut self.ranks[rank as usize];
         let passed = op + 1 < r.next;

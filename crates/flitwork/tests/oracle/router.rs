@@ -114,7 +114,8 @@ impl<'m> Router<'m> {
         }
     }
 
-    /// Step 3: the packet of `flit`, its head, whose head arrived in cycle `head_arrived`, comes to the front of `vc` in `since`.
+    /// Step 3: the packet of `flit`, its head, whose head arrived in cycle `head_arrived`, comes to the front of `vc`
+    /// in `since`.
     fn come_to_the_front(&mut self, vc: VcId, flit: &Flit, head_arrived: u64, since: u64) {
         assert!(flit.head, "a packet starts with its head");
         let mut trip = flit.trip.clone();
@@ -244,7 +245,8 @@ impl<'m> Router<'m> {
         }
     }
 
-    /// The first cycle in which a packet that is given an output VC in cycle `now` may request the switch without speculation.
+    /// The first cycle in which a packet that is given an output VC in cycle `now` may request the switch without
+    /// speculation.
     fn requests_from(&self, front: &Front, now: u64) -> u64 {
         let (m, allocation) = (self.machine, u64::from(self.machine.router.vc_alloc_delay_cycles));
         if m.router.speculative {
@@ -321,7 +323,8 @@ impl<'m> Router<'m> {
         (now >= from && !input.buffer.is_empty() && self.credits(output) > 0).then_some(output.0)
     }
 
-    /// Step 6: the flits leave their buffers. Returns the input VCs that they left, and the output ports that they go to.
+    /// Step 6: the flits leave their buffers. Returns the input VCs that they left, and the output ports that they go
+    /// to.
     fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> (Vec<VcId>, Vec<usize>) {
         // A speculation succeeds if the packet was given a VC of that port in this cycle and that VC has a credit.
         let os = self.machine.router.output_speedup as usize;

@@ -53,7 +53,8 @@ impl Router<'_> {
         }
     }
 
-    /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must have.
+    /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must
+    /// have.
     pub(super) fn may_request(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
         let OutputVc { owner } = &self.outputs[out][v];

@@ -82,7 +82,8 @@ pub struct Terminal<'m> {
     pub reader: Option<Reader>,
     /// Where messages take turns: queue pairs with something to send that no port has.
     ring: Vec<Pair>,
-    /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages became that.
+    /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages
+    /// became that.
     prepared: Vec<(u64, Pair)>,
     /// Its ports take no packets any more.
     pub is_closed: bool,
@@ -208,7 +209,8 @@ impl<'m> Terminal<'m> {
         }
     }
 
-    /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether there is one.
+    /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether
+    /// there is one.
     fn take_turn(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) -> bool {
         let service = self.machine.nic.service.clone();
         if !self.ports[k].rest.is_empty() {

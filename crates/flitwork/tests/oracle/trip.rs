@@ -291,8 +291,8 @@ impl Machine {
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
-    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this router's lowest port that
-    /// leads to the destination's group, else to one of those that have such a port.
+    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this
+    /// router's lowest port that leads to the destination's group, else to one of those that have such a port.
     fn dragonfly_offer(&self, here: u32, came_by: VcId, to: u32) -> Offer {
         let group = |router: u32| router / self.group;
         let leading = |router: u32, there: &dyn Fn(u32) -> bool| {

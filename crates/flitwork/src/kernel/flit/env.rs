@@ -74,8 +74,8 @@ pub(super) struct AllocationState {
 /// Flits and credits in channels.
 pub(super) struct Transit {
     pub wheel: Wheel,
-    /// Flits that enter network channels in this cycle: most events are of these and of `next_credits`. They go to the wheel at
-    /// its end. There is room for all of them: see [`Env::make_room`].
+    /// Flits that enter network channels in this cycle: most events are of these and of `next_credits`. They go to the
+    /// wheel at its end. There is room for all of them: see [`Env::make_room`].
     pub next_flits: Vec<FlitArrival>,
     /// Credits that enter network channels in this cycle.
     pub next_credits: Vec<u32>,
@@ -89,8 +89,8 @@ pub(super) struct Transit {
 pub(super) struct Visits {
     /// Routers with something to do, one bit each.
     pub active: Vec<u64>,
-    /// Ports of each router at which something has changed since its waiting packets were visited; empty where all of them are visited
-    /// in every cycle.
+    /// Ports of each router at which something has changed since its waiting packets were visited; empty where all of
+    /// them are visited in every cycle.
     pub changed_ports: Vec<u64>,
 }
 
@@ -102,12 +102,12 @@ pub(super) struct Measured {
     pub counts_ejected: bool,
     /// Flits ejected at each terminal in the measurement.
     pub ejected: Vec<u64>,
-    /// Arrivals behind the end of the measurement of flits that were sent before it: cycle and terminal. They count where the
-    /// measurement becomes longer.
+    /// Arrivals behind the end of the measurement of flits that were sent before it: cycle and terminal. They count
+    /// where the measurement becomes longer.
     pub late: Vec<(u64, u32)>,
     pub flit_hops: u64,
-    /// When flits leave terminals and arrive, if they are recorded. Recording turns off the version of the step for the common
-    /// case, and packets sent as they are created.
+    /// When flits leave terminals and arrive, if they are recorded. Recording turns off the version of the step for the
+    /// common case, and packets sent as they are created.
     pub flit_times: Option<Box<FlitTimes>>,
     /// Whether stalls or waits are counted.
     pub watched: bool,
@@ -127,7 +127,8 @@ impl Env {
         self.route.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion())
     }
 
-    /// Ends a cycle: the flits and credits collected in it go to the wheel, to those that terminals and ejection have put into the same slots.
+    /// Ends a cycle: the flits and credits collected in it go to the wheel, to those that terminals and ejection have
+    /// put into the same slots.
     pub fn close_next_slots(&mut self) {
         // The field alone is borrowed: the flits beside it are read.
         if let Some(congestion) = self.route.hop_by_hop.as_mut().and_then(|hop_by_hop| hop_by_hop.congestion()) {
@@ -158,8 +159,8 @@ impl Env {
         self.transit.next_credits.reserve(channels * self.rules.switch.input_speedup);
     }
 
-    /// Whether a rare feature is on, in code that is compiled twice: `COMMON` is the version for networks without any rare feature, in which the
-    /// compiler leaves out the test and what depends on it.
+    /// Whether a rare feature is on, in code that is compiled twice: `COMMON` is the version for networks without any
+    /// rare feature, in which the compiler leaves out the test and what depends on it.
     #[inline(always)]
     pub fn rare<const COMMON: bool>(&self, rule: impl Fn(&Rules) -> bool) -> bool {
         !COMMON && rule(&self.rules)
@@ -190,8 +191,8 @@ impl Env {
         flags & UNDECIDED != 0 && self.rules.route == RouteMode::FatTreeInStage
     }
 
-    /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they have. Only where arrivals
-    /// are noted.
+    /// Cycles from now until `delay` cycles have passed since the head of `packet` arrived in its router; 0 if they
+    /// have. Only where arrivals are noted.
     #[inline(always)]
     pub fn cycles_to(&self, packet: u32, delay: u32) -> u64 {
         u64::from(delay.saturating_sub((self.now as u32).wrapping_sub(self.pool[packet].here)))
@@ -205,8 +206,8 @@ impl Env {
         }
     }
 
-    /// Where packets move whole: whether a router has to be visited in the next cycle, now that it has been in this one. Where a
-    /// packet waits for credits alone it will be visited when they have come.
+    /// Where packets move whole: whether a router has to be visited in the next cycle, now that it has been in this
+    /// one. Where a packet waits for credits alone it will be visited when they have come.
     pub fn visit_again(&mut self, router: usize) -> bool {
         let (lost, visited_ports) = self.streams.end_of_visit(router, self.now);
         if lost {
@@ -224,8 +225,8 @@ impl Env {
         }
     }
 
-    /// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is chosen at each
-    /// request.
+    /// The ejection port of a packet at its destination; under `any`, the first port of its terminal: the port is
+    /// chosen at each request.
     #[inline(always)]
     pub fn ejection_port(&self, router: usize, id: u32) -> u8 {
         let (p, first) = (&self.p, self.network_ports(router));
@@ -260,7 +261,8 @@ impl Env {
         *at(&self.layout.first_terminals, router) as usize
     }
 
-    /// Notes a change at `ports` of a router: packets that wait for their VCs may find one. Only where changes are noted.
+    /// Notes a change at `ports` of a router: packets that wait for their VCs may find one. Only where changes are
+    /// noted.
     #[inline(always)]
     pub fn note_change(&mut self, router: usize, ports: u64) {
         *at_mut(&mut self.visits.changed_ports, router) |= ports;

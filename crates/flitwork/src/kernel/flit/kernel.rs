@@ -22,9 +22,9 @@ use crate::transit::{Layout, NONE, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
 use std::ops::Range;
 
-/// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them, and one more where
-/// there are many, see `router/slots.rs`) are the sizes that it is compiled for. `M` says where routers keep their ports and VCs: see
-/// `router/memory.rs`.
+/// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them,
+/// and one more where there are many, see `router/slots.rs`) are the sizes that it is compiled for. `M` says where
+/// routers keep their ports and VCs: see `router/memory.rs`.
 pub(super) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
     pub(super) routers: Vec<Router<M, PORTS, VCS, WORDS, PACKETS>>,
     pub(super) env: Env,
@@ -157,8 +157,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.order = Some(order);
     }
 
-    /// Visits the active routers of one word of the active set. The hot loop: out of line, so that nothing else takes its registers.
-    /// `COMMON`: see [`Env::rare`]. `SINGLE_FLIT`, with it: the step for packets of one flit; `ALL_SINGLE_FLIT`: no packet is longer.
+    /// Visits the active routers of one word of the active set. The hot loop: out of line, so that nothing else takes
+    /// its registers. `COMMON`: see [`Env::rare`]. `SINGLE_FLIT`, with it: the step for packets of one flit;
+    /// `ALL_SINGLE_FLIT`: no packet is longer.
     #[inline(never)]
     fn visit<const COMMON: bool, const SINGLE_FLIT: bool, const ALL_SINGLE_FLIT: bool>(&mut self, word: usize) {
         let mut bits = self.env.visits.active[word];

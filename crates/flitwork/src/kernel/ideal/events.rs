@@ -62,7 +62,8 @@ impl Events {
     pub fn pop(&mut self, place: impl Fn(&Event) -> usize) -> Option<Event> {
         loop {
             let Reverse(event) = self.heap.pop()?;
-            // An event of one that stood first in its queue, before another came that is older, or before it was called again.
+            // An event of one that stood first in its queue, before another came that is older, or before it was called
+            // again.
             if event.key & IN_QUEUE > 0 {
                 let queue = &self.queues[self.queue_of[place(&event)] as usize];
                 let first = queue.by_age.peek().is_some_and(|Reverse(first)| first.key == event.key);
@@ -97,7 +98,8 @@ impl Events {
         }
     }
 
-    /// An event has been executed, and its CPU and NIC are busy until `free`: it leaves its queue, and the next one is called.
+    /// An event has been executed, and its CPU and NIC are busy until `free`: it leaves its queue, and the next one is
+    /// called.
     pub fn leave(&mut self, event: &Event, place: usize, free: u64) {
         if event.key & IN_QUEUE > 0 {
             self.queues[self.queue_of[place] as usize].by_age.pop();

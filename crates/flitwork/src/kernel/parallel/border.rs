@@ -75,7 +75,8 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Of a part of a network of so many routers with so many VCs each; `cycles`: from sending to arrival, of a flit and of a credit.
+    /// The border of `part` in a network of `routers` routers with `slots` VCs each; `cycles`: from sending to arrival,
+    /// of a flit and of a credit.
     pub fn new(part: Part, routers: usize, slots: usize, cycles: (u64, u64)) -> Self {
         let router_range = part.routers(routers);
         Border {
@@ -101,8 +102,8 @@ impl Border {
         (vc, self.out[part].batch())
     }
 
-    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
-    /// order of the others does not matter.
+    /// Takes flits and credits sent in cycle `now` that go to other parts out of their lists; the packets whose heads
+    /// go leave with them. Few do, and the order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
         // Nobody reads events of a part to itself.
         let others = self.out.iter_mut().enumerate().filter(|&(to, _)| to != self.part);

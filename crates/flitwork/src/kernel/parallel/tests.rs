@@ -75,7 +75,8 @@ fn a_steady_run_decides_the_same_in_parts() {
     assert_eq!(SimulationResult { threads: 1, ..parts }, alone(&plan));
 }
 
-/// Without classes of VCs a ring fills up; the cycle in which that is noticed is the same in parts, whatever the window.
+/// Without classes of VCs a ring fills up; the cycle in which that is noticed is the same in parts, whatever the
+/// window.
 #[test]
 fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
     for (channel, watchdog) in [(0, 200), (0, 1), (5, 200), (5, 3), (40, 100), (40, 4)] {
@@ -99,8 +100,8 @@ fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
     }
 }
 
-/// Rings fill up one after the other; what is said of the first ones, while the rest of the network moves, is the same in parts, though VCs of
-/// several parts wait for each other.
+/// Rings fill up one after the other; what is said of the first ones, while the rest of the network moves, is the same
+/// in parts, though VCs of several parts wait for each other.
 #[test]
 fn a_deadlock_of_a_part_of_the_network_is_the_same_in_parts() {
     for (channel, watchdog) in [(0, 7), (0, 1), (3, 20), (40, 20)] {

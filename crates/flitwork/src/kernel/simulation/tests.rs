@@ -95,7 +95,8 @@ fn ranks_are_told_what_to_do_when_they_ask() {
     assert_eq!(result.completion_cycles / 6, 6);
 }
 
-/// Rank 1 has nothing to wait for and asks again in the cycle in which it was answered, rank 0 is not answered: both ask once.
+/// Rank 1 has nothing to wait for and asks again in the cycle in which it was answered, rank 0 is not answered: both
+/// ask once.
 #[test]
 fn a_rank_that_asks_again_at_once_is_listed_once() {
     let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));

@@ -1,4 +1,5 @@
-//! How much memory this process may use: what the machine has, or less where a control group, `ulimit` or SLURM says less.
+//! How much memory this process may use: what the machine has, or less where a control group, `ulimit` or SLURM says
+//! less.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -57,7 +58,8 @@ fn machine() -> u64 {
     })
 }
 
-/// The least limit of the control groups that this process is in, of version 1 or 2; a group is bound by those above it.
+/// The least limit of the control groups that this process is in, of version 1 or 2; a group is bound by those above
+/// it.
 fn control_group(text: Text) -> Option<u64> {
     let groups = text("/proc/self/cgroup")?;
     let limit = |line: &str| {
@@ -78,7 +80,8 @@ fn control_group(text: Text) -> Option<u64> {
     groups.lines().filter_map(limit).min()
 }
 
-/// What a limit of the process (`name` in its list of limits) leaves beside what it has taken of that already (`taken`).
+/// What a limit of the process (`name` in its list of limits) leaves beside what it has taken of that already
+/// (`taken`).
 fn ulimit(text: Text, name: &str, taken: &str) -> Option<u64> {
     let value = |file: &str, name: &str| -> Option<u64> {
         let text = text(file)?;

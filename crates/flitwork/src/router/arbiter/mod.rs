@@ -1,7 +1,8 @@
 //! Arbiters: which of several candidates is next.
 //!
-//! An arbiter prefers the candidate with the smallest priority, a number that follows from the packet, if it has such a rule; among
-//! equals it decides by its memory of whom it served. A kind of arbiter is a file with one of the two, and a row below.
+//! An arbiter prefers the candidate with the smallest priority, a number that follows from the packet, if it has such a
+//! rule; among equals it decides by its memory of whom it served. A kind of arbiter is a file with one of the two, and
+//! a row below.
 
 mod fcfs;
 mod matrix;

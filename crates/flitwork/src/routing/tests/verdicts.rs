@@ -1,5 +1,5 @@
-//! The verdicts of the search for deadlocks: on rings and tori that have deadlocked, and the same on a smaller network that stands for
-//! one that is too large.
+//! The verdicts of the search for deadlocks: on rings and tori that have deadlocked, and the same on a smaller network
+//! that stands for one that is too large.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn full_lane() -> bool {
     std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "1")
 }
 
-/// Even rings with the default tie have deadlocked under wormhole switching with buffers that packets share. Only a ring of four closes no
-/// cycle: of its routers only the even ones send two hops to plus.
+/// Even rings with the default tie have deadlocked under wormhole switching with buffers that packets share. Only a
+/// ring of four closes no cycle: of its routers only the even ones send two hops to plus.
 #[test]
 fn a_ring_that_deadlocks_is_refused() {
     for sizes in [&[6][..], &[8], &[10], &[12], &[10, 1], &[1, 10], &[8, 8], &[5], &[7]] {
@@ -91,8 +91,8 @@ fn entered(routing: &dyn HopByHop, packet: Packet, dst: u32) -> impl Iterator<It
     })
 }
 
-/// A packet without what is forgotten has the same choices, and comes to the same places without what is forgotten there: so it has the
-/// same choices for the rest of its route.
+/// A packet without what is forgotten has the same choices, and comes to the same places without what is forgotten
+/// there: so it has the same choices for the rest of its route.
 #[test]
 fn what_is_forgotten_matters_to_no_choice() {
     let mut distinguished = 0;
@@ -137,8 +137,8 @@ impl Draws {
     }
 }
 
-/// Rectangles of up to 12 routers a dimension, and boxes, of which some dimension is longer than 8; `FLITWORK_FULL=all` compares all
-/// rectangles.
+/// Rectangles of up to 12 routers a dimension, and boxes, of which some dimension is longer than 8; `FLITWORK_FULL=all`
+/// compares all rectangles.
 #[test]
 fn a_smaller_rectangle_or_box_has_the_same_verdict() {
     let all = std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "all");

@@ -1,7 +1,7 @@
 //! Writing GOAL text.
 //!
-//! A dependency is written behind the later of its two operations, as schedule generators do. Where that would change the order
-//! of those that wait for one operation, it is written later.
+//! A dependency is written behind the later of its two operations, as schedule generators do. Where that would change
+//! the order of those that wait for one operation, it is written later.
 
 use super::{ANY, Goal, GoalKind, Until};
 use std::fmt::Write;

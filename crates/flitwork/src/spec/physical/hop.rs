@@ -1,12 +1,14 @@
 //! The delays of a hop: what does not divide by itself may together.
 //!
-//! A head flit passes route computation, VC allocation, switch allocation, switch traversal and the wire, one after the other. In ns
-//! their sum has to be a whole number of cycles, not each of them: 78 ns of switch and 10 ns of wire are 19.5 and 2.5 cycles of 4 ns,
-//! together 22. A stage of the router then ends at the first clock edge, and the wire takes what is left of the hop: 20 and 2. So the
-//! time of a hop is exact; at the end of a path, a terminal takes a flit at a clock edge. A credit travels back over the same wire,
-//! and what the two delays of a credit say is added up, too; it is usable at the first clock edge.
+//! A head flit passes route computation, VC allocation, switch allocation, switch traversal and the wire, one after the
+//! other. In ns their sum has to be a whole number of cycles, not each of them: 78 ns of switch and 10 ns of wire are
+//! 19.5 and 2.5 cycles of 4 ns, together 22. A stage of the router then ends at the first clock edge, and the wire
+//! takes what is left of the hop: 20 and 2. So the time of a hop is exact; at the end of a path, a terminal takes a
+//! flit at a clock edge. A credit travels back over the same wire, and what the two delays of a credit say is added up,
+//! too; it is usable at the first clock edge.
 //!
-//! Where the sum is no whole number of cycles and times are rounded, each stage ends at the nearest clock edge, and so does the hop.
+//! Where the sum is no whole number of cycles and times are rounded, each stage ends at the nearest clock edge, and so
+//! does the hop.
 
 use super::{number, rounded};
 use crate::error::{Error, Result};

@@ -41,8 +41,8 @@ impl Destinations {
         }
     }
 
-    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic. The shares of a source
-    /// are 1 together.
+    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic. The shares of
+    /// a source are 1 together.
     pub fn flows(&self, terminals: u32) -> Option<Vec<(u32, u32, f64)>> {
         match self {
             Destinations::Uniform { .. } => None,

@@ -91,8 +91,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share buffer places,
-    /// what is not credits = places taken.
+    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where
+    /// VCs share buffer places, what is not credits = places taken.
     fn audit_credits(&self) {
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * self.slots()];

@@ -72,8 +72,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Flits that have been granted a channel and wait for their turn on it, which is not before cycle `before`, `[router][network port]`;
-    /// empty where no flit waits behind the switch.
+    /// Flits that have been granted a channel and wait for their turn on it, which is not before cycle `before`,
+    /// `[router][network port]`; empty where no flit waits behind the switch.
     pub(crate) fn queued_flits(&self, before: u64) -> Vec<u64> {
         let (p, wheel) = (&self.env.p, &self.env.transit.wheel);
         if !self.general.as_ref().is_some_and(|general| general.switch.queues_outputs()) {

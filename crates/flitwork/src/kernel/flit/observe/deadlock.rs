@@ -83,8 +83,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Adds the alternatives for the front packet of an input VC to `alternatives`; `None` if one of them is open: it waits for nothing but its turn, or
-    /// will request something later.
+    /// Adds the alternatives for the front packet of an input VC to `alternatives`; `None` if one of them is open: it
+    /// waits for nothing but its turn, or will request something later.
     fn list_alternatives(&self, me: usize, slot: usize, alternatives: &mut Vec<Alternative>, env: &Env) -> Listed {
         let vc = self.input_at(slot);
         if vc.flags & GRANTED == 0 {

@@ -21,7 +21,8 @@ impl HeadOfLine {
         NextOutputs::of(plan).map(|next| HeadOfLine { next, blocked: vec![0; ports] })
     }
 
-    /// Whether a packet behind the first one of input VC `vc` goes to an output port that has sent nothing in this cycle.
+    /// Whether a packet behind the first one of input VC `vc` goes to an output port that has sent nothing in this
+    /// cycle.
     fn blocks_another(&self, router: usize, entered: Option<u8>, vc: &InputVc, ports: usize, env: &Env) -> bool {
         let last = vc.behind_last;
         if last == NONE {

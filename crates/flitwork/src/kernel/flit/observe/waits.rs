@@ -9,7 +9,8 @@ use crate::transit::NONE;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are behind it.
+    /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are
+    /// behind it.
     pub(super) fn count_waits(&mut self) {
         let Env { pool, measured, now, transit, .. } = &mut self.env;
         let Measured { observer, waits: Some(waits), .. } = measured else { return };
@@ -51,8 +52,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 }
 
 impl Env {
-    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet: whether it
-    /// `leaves` the network; the turn of its port is in cycle `turn`.
+    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet:
+    /// whether it `leaves` the network; the turn of its port is in cycle `turn`.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, leaves: bool, turn: u64) {

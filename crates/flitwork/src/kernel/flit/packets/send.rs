@@ -74,8 +74,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of a VC that has an owner
-    /// are of use when it is released, and who will wait for the port later visits it anyway.
+    /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of
+    /// a VC that has an owner are of use when it is released, and who will wait for the port later visits it anyway.
     #[inline(always)]
     pub(super) fn note_if_requested(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
         let chooses = env.rules.ports.selects_any;
@@ -90,8 +90,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         wanted
     }
 
-    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in the next cycle
-    /// where one of their packets loses. Where no VC is free, its release is a change.
+    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in
+    /// the next cycle where one of their packets loses. Where no VC is free, its release is a change.
     pub(crate) fn ports_to_visit(&mut self, me: usize, env: &mut Env) -> u64 {
         let mut look = std::mem::take(at_mut(&mut env.visits.changed_ports, me)) & self.requested_ports;
         let mut left = look;
@@ -135,7 +135,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         aside
     }
 
-    /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the next cycle.
+    /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the
+    /// next cycle.
     pub(super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
         let (busy, mut from) = (env.streams.busy[me], 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {

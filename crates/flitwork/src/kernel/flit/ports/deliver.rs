@@ -80,7 +80,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are `port_only_heads` of [`Stages`](crate::kernel::flit::rules::Stages).
+    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are `port_only_heads` of
+    /// [`Stages`](crate::kernel::flit::rules::Stages).
     #[inline(never)]
     fn deliver_flits<const FAT_TREE: bool, const PORT_ONLY: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {

@@ -1,4 +1,5 @@
-//! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
+//! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has
+//! credits.
 
 use crate::kernel::flit::Env;
 use crate::kernel::flit::router::SharedBuffers;
@@ -35,8 +36,8 @@ pub(crate) struct InjectionPort {
 #[derive(Debug)]
 pub(crate) struct Injection {
     pub(crate) ports: Vec<InjectionPort>,
-    /// Free places in the buffers behind each port, `[port][vc]`. Where packets move whole: with those that are coming back, the last
-    /// of them in the cycle of `complete`.
+    /// Free places in the buffers behind each port, `[port][vc]`. Where packets move whole: with those that are coming
+    /// back, the last of them in the cycle of `complete`.
     pub(crate) credits: Vec<u16>,
     pub(crate) complete: Vec<u64>,
     /// Credits of one port that have come back.
@@ -153,7 +154,7 @@ impl Injection {
         self.active.iter().any(|&word| word != 0)
     }
 
-    /// One cycle of all ports.
+    /// Advances all injection ports by one cycle.
     #[inline(never)]
     pub fn step<const PACKETS: bool>(&mut self, env: &mut Env, ends: &mut Endpoints) {
         let created = !PACKETS && self.sends_as_created(env, ends);
@@ -336,7 +337,8 @@ impl Injection {
         true
     }
 
-    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are the port's.
+    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are
+    /// the port's.
     #[inline(always)]
     pub(crate) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;

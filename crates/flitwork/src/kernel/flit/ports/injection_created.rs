@@ -1,5 +1,5 @@
-//! Injection of packets that go as traffic creates them, where ports request nothing but credits: a packet whose head has a credit at once is
-//! drawn, made and sent in one go, and a port remembers only what it has begun.
+//! Injection of packets that go as traffic creates them, where ports request nothing but credits: a packet whose head
+//! has a credit at once is drawn, made and sent in one go, and a port remembers only what it has begun.
 
 use super::injection::{Injection, choose_vc};
 use crate::kernel::flit::Env;

@@ -1,5 +1,6 @@
-//! Routes in fat trees. The route of each head is looked up without dispatch. Where packets compare up ports, a packet selects the least loaded one at
-//! the end of its routing stage, or at its first VC request if there is no such stage, and keeps it.
+//! Routes in fat trees. The route of each head is looked up without dispatch. Where packets compare up ports, a packet
+//! selects the least loaded one at the end of its routing stage, or at its first VC request if there is no such stage,
+//! and keeps it.
 
 use crate::kernel::flit::env::RouteState;
 use crate::kernel::flit::router::{EJECTING, HEAD, SlotSet, UNDECIDED, WAITING};
@@ -71,7 +72,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The front packet of an input VC is in the routing stage until cycle `requests_from`, when it requests a VC; it selects a port in the last cycle of that stage.
+    /// The front packet of an input VC is in the routing stage until cycle `requests_from`, when it requests a VC; it
+    /// selects a port in the last cycle of that stage.
     #[inline(never)]
     pub(super) fn schedule_selection(&mut self, me: usize, slot: usize, flags: u8, requests_from: u64, env: &mut Env) {
         self.input(slot).flags = flags;
@@ -114,7 +116,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Waiting packets that have not selected a port yet do so now.
     #[inline(never)]
     fn select_up_ports_of_waiting(&mut self, me: usize, env: &mut Env) {
-        // The ports with the fewest flits behind them, found for the first packet that needs them: no flit leaves meanwhile.
+        // The ports with the fewest flits behind them, found for the first packet that needs them: no flit leaves
+        // meanwhile.
         let (mut least, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
@@ -129,8 +132,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.renew_requests();
     }
 
-    /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic order from
-    /// one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is not known.
+    /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic
+    /// order from one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is
+    /// not known.
     #[inline(always)]
     fn select_up_port(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
         let Some(tree) = &env.route.fat_tree else { return };

@@ -1,4 +1,5 @@
-//! What becomes of the packet that comes to the front of an input VC: its route is found, then it waits for an output VC.
+//! What becomes of the packet that comes to the front of an input VC: its route is found, then it waits for an output
+//! VC.
 
 use crate::kernel::flit::router::{EJECTING, HEAD, UPPER_CLASS, WAITING};
 use crate::kernel::flit::rules::{Arrivals, RouteMode};
@@ -23,7 +24,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Brings the next packet of a VC to its front. Out of line: it is rare, and must take no registers from the usual case.
+    /// Brings the next packet of a VC to its front. Out of line: it is rare, and must take no registers from the usual
+    /// case.
     #[inline(never)]
     fn bring_next_to_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
@@ -38,8 +40,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.route_front(me, slot, Self::next_front_since(env), env);
     }
 
-    /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front
-    /// behind a tail that has just left.
+    /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the
+    /// front behind a tail that has just left.
     #[inline(always)]
     pub(crate) fn route_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         if env.rules.route != RouteMode::AtSource {
@@ -143,7 +145,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.allocation.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         let requests_from = env.requests_from(me, vc.front, since);
-        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
+        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since`
+        // on.
         if requests_from == since {
             vc.flags = flags | WAITING;
             self.request_vc(me, slot, port, env);

@@ -1,11 +1,13 @@
-//! Routing hop by hop: the candidate output ports of the packet at the front of each buffer, and which of them it requests now.
+//! Routing hop by hop: the candidate output ports of the packet at the front of each buffer, and which of them it
+//! requests now.
 //!
-//! The routing function answers once, when a packet comes to the front. Its candidates are stored here, beside the routers, because
-//! dimension order does not need them. In each cycle in which the packet waits, its candidate ports are searched for free virtual
-//! channels, and one is picked.
+//! The routing function answers once, when a packet comes to the front. Its candidates are stored here, beside the
+//! routers, because dimension order does not need them. In each cycle in which the packet waits, its candidate ports
+//! are searched for free virtual channels, and one is picked.
 //!
-//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is skipped
-//! until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is
+//! skipped until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a
+//! free one usable comes.
 
 use crate::kernel::flit::env::{PortLayout, RouteState};
 use crate::kernel::flit::route::CongestionBoard;
@@ -136,7 +138,8 @@ impl HopByHopRoutes {
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
-    /// Whether the front packet of VC `vc` would find as little as the last time; since then these ports of its router have changed.
+    /// Whether the front packet of VC `vc` would find as little as the last time; since then these ports of its router
+    /// have changed.
     #[inline(always)]
     pub fn blocked(&self, vc: usize, changed_ports: u64) -> bool {
         let candidates = at(&self.candidates, vc);
@@ -172,8 +175,8 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Routes the packet that entered to the front of an input VC: the first port that it may request, from cycle `since` on; `None`
-    /// at its destination.
+    /// Routes the packet that entered to the front of an input VC: the first port that it may request, from cycle
+    /// `since` on; `None` at its destination.
     pub(super) fn route_to_candidates(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
         let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
@@ -187,7 +190,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
 
-    /// Routes the packet that entered to the front of an input VC, where it has one candidate port only; `None` at its destination.
+    /// Routes the packet that entered to the front of an input VC, where it has one candidate port only; `None` at its
+    /// destination.
     pub(super) fn route_to_single_port(&mut self, me: usize, slot: usize, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
         let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
@@ -242,7 +246,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The one port that a packet requests, with the VCs that it may use: a minimal one, else the escape channel, else a detour.
+    /// The one port that a packet requests, with the VCs that it may use: a minimal one, else the escape channel, else
+    /// a detour.
     fn select_candidate(
         &mut self,
         me: usize,

@@ -1,10 +1,11 @@
 //! Buffers of which the VCs of a port share a part.
 //!
-//! A VC has places of its own (its *private* places) and takes more from the *shared* part of its port's buffer. The sender keeps, for the port
-//! ahead, how many places each VC has taken. Credits ([`OutputVc::credits`], or those of an injection port) follow from it: the VC's free
-//! private places, plus the free shared places of the port. They are updated for all VCs of a port when its shared part changes, so the code that
-//! reads credits needs no rule for shared buffers. Under virtual cut-through a packet takes its places when it is given its VC; until its
-//! tail has left, the credits of that VC are the places that the packet has not used yet.
+//! A VC has places of its own (its *private* places) and takes more from the *shared* part of its port's buffer. The
+//! sender keeps, for the port ahead, how many places each VC has taken. Credits ([`OutputVc::credits`], or those of an
+//! injection port) follow from it: the VC's free private places, plus the free shared places of the port. They are
+//! updated for all VCs of a port when its shared part changes, so the code that reads credits needs no rule for shared
+//! buffers. Under virtual cut-through a packet takes its places when it is given its VC; until its tail has left, the
+//! credits of that VC are the places that the packet has not used yet.
 //!
 //! A network without shared buffers has no such table. One with them takes the general path through allocation.
 //!
@@ -97,7 +98,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.port_number(me, Self::port_and_vc(output).0)
     }
 
-    /// Whether the buffer behind an output VC has room for the front packet of input VC `slot`, if packets take all their places at once.
+    /// Whether the buffer behind an output VC has room for the front packet of input VC `slot`, if packets take all
+    /// their places at once.
     pub(crate) fn has_room(&mut self, slot: usize, output: usize, env: &Env) -> bool {
         let reserves = env.allocation.shared_buffers.as_ref().is_some_and(|buffers| buffers.whole_packets);
         !reserves || self.output(output).credits >= env.pool[self.input(slot).front].flits

@@ -6,7 +6,8 @@ use crate::kernel::flit::{Env, Router, VcMask};
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from the next cycle on.
+    /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from
+    /// the next cycle on.
     #[inline(always)]
     pub(crate) fn end_stages(&mut self, env: &mut Env) {
         let any = !(self.routed.is_empty() && self.allocated.is_empty());

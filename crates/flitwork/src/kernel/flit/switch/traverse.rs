@@ -1,4 +1,5 @@
-//! Switch traversal: a flit leaves its buffer and goes downstream, its credit goes upstream, and behind a tail the output VC becomes free.
+//! Switch traversal: a flit leaves its buffer and goes downstream, its credit goes upstream, and behind a tail the
+//! output VC becomes free.
 
 use crate::kernel::flit::router::HEAD;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -8,8 +9,9 @@ use crate::unchecked::push_within;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
-    /// output speed-up makes it queue. `GENERAL`: channels may have their own timing, and VCs may share buffer places.
+    /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now,
+    /// unless output speed-up makes it queue. `GENERAL`: channels may have their own timing, and VCs may share buffer
+    /// places.
     #[inline(always)]
     pub(crate) fn traverse<const GENERAL: bool, const COMMON: bool>(
         &mut self,
@@ -62,7 +64,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and the last of it.
+    /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and
+    /// the last of it.
     #[inline(always)]
     pub(crate) fn send_on<const GENERAL: bool>(
         &mut self,
@@ -77,7 +80,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let out_port = self.port(port);
         if out_port.far_end == NONE {
             let tail = tail.then_some(packet);
-            // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their ports.
+            // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their
+            // ports.
             return if WORDS == 1 {
                 self.eject_out_of_line::<GENERAL>(me, (port, out_vc), tail, turn, env)
             } else {

@@ -1,7 +1,7 @@
 //! VC allocation of every kind, on a list of requests: any allocator and arbiter.
 //!
-//! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
-//! leave gaps between ports.
+//! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's
+//! slots leave gaps between ports.
 
 use crate::kernel::flit::rules::Speculation;
 use crate::kernel::flit::vc_allocation::VcRequest;

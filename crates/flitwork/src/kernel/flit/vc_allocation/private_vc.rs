@@ -1,7 +1,8 @@
-//! VC policies under which a packet may use one VC of each port only, its *private* VC: by destination, by service level, or by the output port that it
-//! takes next (virtual output queues).
+//! VC policies under which a packet may use one VC of each port only, its *private* VC: by destination, by service
+//! level, or by the output port that it takes next (virtual output queues).
 //!
-//! The VC is found when a packet comes to the front of a buffer, or to an injection port, and kept: a waiting packet requests it in every cycle.
+//! The VC is found when a packet comes to the front of a buffer, or to an injection port, and kept: a waiting packet
+//! requests it in every cycle.
 
 use crate::kernel::flit::route::NextOutputs;
 use crate::kernel::flit::router::{EJECTING, UPPER_CLASS};
@@ -70,7 +71,8 @@ impl PrivateVcs {
 }
 
 impl Env {
-    /// The private VC of a packet at its injection port; [`ANY_VC`] if it chooses. `upper`: in the upper dateline class.
+    /// The private VC of a packet at its injection port; [`ANY_VC`] if it chooses. `upper`: in the upper dateline
+    /// class.
     pub fn private_vc_at_source(&self, id: u32, upper: bool) -> u16 {
         let Some(private) = &self.allocation.private_vcs else { return ANY_VC };
         private.at(self.router_of(self.pool.origin(id).src as usize), None, id, self)

@@ -20,7 +20,8 @@ pub(crate) struct VcRequest<M> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets select their port.
+    /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets
+    /// select their port.
     pub(super) fn collect_requests(&mut self, me: usize, of: u64, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
         vc_requests.clear();
         let by_port = Self::requests_by_port(env);
