@@ -174,7 +174,7 @@ class Table:
         """
 
     def operations(self) -> dict[str, Any]:
-        """Of a schedule: its name, ranks, whether it is in bytes and in ns, and its operations as columns."""
+        """A schedule's name, ranks, whether it is in bytes and in ns, and its operations as columns."""
 
     def check(self) -> str:
         """Checks a schedule: sends and receives match, and every rank can finish. What it amounts to, as JSON."""
@@ -213,7 +213,7 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the algorithm."""
 
     @property
     def ranks(self) -> int:
@@ -303,7 +303,7 @@ class Plan:
         """The threads that share its network among them."""
 
     def threads_that_pay(self, most: int) -> int:
-        """As many threads as have enough to do, ``most`` at most; one where its network may not be cut in parts."""
+        """Number of threads that have enough to do, ``most`` at most; one where the network cannot be cut in parts."""
 
     def simulate(
         self, progress: Callable[[int, int, int | None], object] | None = None

@@ -158,7 +158,7 @@ class _Announcer(Watcher):
         self.watcher.tick(status)
 
     def finished(self, job: Job, result: Result) -> None:
-        """One is finished."""
+        """Notes that a candidate is finished."""
         self.watcher.finished(job, result)
 
     def end(self, status: Status) -> None:

@@ -177,7 +177,7 @@ def machine_parts(
     ports: int | None,
     **workload: object,
 ) -> tuple[Network, dict[str, Any], Run | None, dict[str, Any]]:
-    """Of a collective without an algorithm: network, host, run, and the fields of the workload.
+    """The parts of a collective without an algorithm: network, host, run, and the fields of the workload.
 
     The machine is the table ``topology``, or what :func:`flitwork.cli.network_file.network_file` has read.
     """
@@ -215,7 +215,7 @@ def burst_parts(
     ports: int | None,
     packet_flits: int | None,
 ) -> tuple[Network, dict[str, Any], PacketFlits, RunOptions]:
-    """Of a burst: network, the parameters of the pattern, the length of packets, and the options of the run."""
+    """The parts of a burst: network, parameters of the pattern, length of packets, and options of the run."""
     known = patterns()
     if pattern not in known:
         expected = f"a traffic pattern: {', '.join(known)}"

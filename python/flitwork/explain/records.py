@@ -51,7 +51,7 @@ def with_records(result: Result, progress: Progress | None = None) -> Result:
 def simulated_again(
     result: Result, record: Mapping[str, Any], missing: list[str], how: str, progress: Progress | None = None
 ) -> Result:
-    """The same simulation once more with what ``record`` says to record.
+    """Simulates a result once more and records what ``record`` says.
 
     Raises :class:`flitwork.ConfigError` where what is stored does not suffice for that: it names the options that are
     ``missing``, and says how all that is needed is ``how``.
@@ -273,7 +273,7 @@ class Records:
 
     @cached_property
     def serialisation(self) -> Ints:
-        """Of each packet the cycles in which its flits arrive one after the other, behind the first."""
+        """For each packet the cycles in which its flits arrive one after the other, behind the first."""
         waits, packets = self.waits, self.packets
         gaps = _summed(waits.packet[waits.body], waits.cycles[waits.body], len(packets.source))
         found: Ints = packets.arrived - packets.head_arrived - gaps
@@ -294,7 +294,7 @@ class Records:
 
 
 def went_by(beside: str, result: Result) -> NDArray[np.bool_]:
-    """Of each packet whether it went by the ``bus``, or by the ``barrier_tree``.
+    """For each packet whether it went by the ``bus``, or by the ``barrier_tree``.
 
     Their injection port is the first behind those of the NIC, or the second.
     """

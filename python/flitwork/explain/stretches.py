@@ -18,7 +18,7 @@ _BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "po
 
 
 class Piece(NamedTuple):
-    """So many cycles of a stretch under one cause; ``router`` is ``-1`` where no place belongs to it."""
+    """A number of cycles of a stretch under one cause; ``router`` is ``-1`` where no place belongs to it."""
 
     cause: int
     length: int

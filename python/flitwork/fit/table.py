@@ -154,7 +154,7 @@ def chosen(table: pd.DataFrame, only: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def taken(table: pd.DataFrame, take: str) -> pd.DataFrame:
-    """Of times under the same conditions all, or one: the minimum, the median or the mean."""
+    """All times under the same conditions, or one of them: the minimum, the median or the mean."""
     if take not in TAKEN:
         raise ConfigError("take", take, f"one of {', '.join(TAKEN)}")
     if take == "all":

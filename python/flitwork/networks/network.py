@@ -79,12 +79,12 @@ class Network:
 
     @property
     def topology(self) -> Spec:
-        """Its table ``topology``."""
+        """The table ``topology`` of the network."""
         found: Spec = self.spec["topology"]
         return found
 
     def replace(self, **options: Any) -> Network:
-        """The same network with some options changed; ``router=...`` replaces all that was said of the router."""
+        """This network with some options changed; ``router=...`` replaces all that was said of the router."""
         changes = given(options)
         # A kind alone, ``routing="duato"``, leaves the rest of its table.
         whole = {name for name, one in changes.items() if isinstance(one, (Value, Mapping))}

@@ -80,7 +80,7 @@ class Prepared:
     tables: tuple[_core.Table, ...] = ()
 
     def plan(self) -> _core.Plan:
-        """Its plan."""
+        """The plan of the specification."""
         return _core.Plan(self.text, list(self.tables))
 
 

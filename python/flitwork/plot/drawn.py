@@ -32,7 +32,7 @@ def tell(figure: Figure, numbers: pd.DataFrame) -> None:
 
 
 def drawn_numbers(figure: Figure) -> pd.DataFrame:
-    """One row a point of each line, bar, mark and cell of a map; empty where a figure has none.
+    """A row for each point of each line, bar, mark and cell of a map; empty where a figure has none.
 
     ``panel`` is the title of the panel (its number where it has none), ``x`` and ``y`` are places on its axes, by name
     where the axis has names, ``low`` and ``high`` the ends of error bars, ``value`` that of a cell. Lines without a

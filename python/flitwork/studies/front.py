@@ -26,7 +26,7 @@ class Front(Table):
 
     @classmethod
     def load(cls, folder: Path) -> Front:
-        """That of a study's folder; empty where it has none."""
+        """The front of a study's folder; empty where it has none."""
         path = folder / "front.toml"
         return validate(cls, read_toml(path)) if path.is_file() else cls()
 

@@ -41,7 +41,7 @@ class Published:
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The title of the study."""
         return load_study(self.folder / "study.toml").study.title
 
     @property
@@ -55,14 +55,14 @@ class Published:
         return tuple(getattr(self.module("claims"), "READS_RUNS_OF", ()))
 
     def on_mpi(self) -> ModuleType | None:
-        """What it measures on real MPI, in its folder or in a package beside flitwork; none for most studies."""
+        """What the study measures on real MPI, in its folder or in a package beside flitwork; none for most studies."""
         if not self.package or self.name not in extensions("flitwork.on_mpi"):
             return self.module("on_mpi")
         found: ModuleType = load_extension("flitwork.on_mpi", self.name)
         return found
 
     def module(self, name: str) -> ModuleType | None:
-        """Its optional module ``claims``, ``figures`` or ``on_mpi``."""
+        """The study's optional module ``claims``, ``figures`` or ``on_mpi``."""
         path = self.folder / f"{name}.py"
         if not path.exists():
             return None

@@ -126,7 +126,7 @@ class Series:
 
     @cached_property
     def terminals(self) -> dict[str, Floats]:
-        """Of each terminal by bin: flits/cycle ``sent`` and ``received``, packets ``queued`` at it; none unrecorded.
+        """For each terminal by bin: flits/cycle ``sent`` and ``received``, packets ``queued`` at it; none unrecorded.
 
         The flits of a packet are spread evenly over the time from its being taken by an injection port to its last flit
         leaving, and from the arrival of its head to that of its tail.
@@ -210,7 +210,7 @@ class Series:
 
     @cached_property
     def bus(self) -> tuple[Floats, Floats] | None:
-        """Of a bus by bin: the share of the time in which it is in use, and how many transfers wait for it.
+        """For a bus by bin: the share of the time in which it is in use, and how many transfers wait for it.
 
         A transfer has the bus from its arbitration on until its last flit arrives, or the next one begins. ``None``
         where nothing went by a bus, or it was not recorded.

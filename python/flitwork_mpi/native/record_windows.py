@@ -62,7 +62,7 @@ class _Rows:
         tag: int = 0,
         nbytes: int = 0,
     ) -> int:
-        """One record; that of an operation that is started gets a number, which is returned."""
+        """Adds a record; that of an operation that is started gets a number, which is returned."""
         flags = 0
         if what in ("SEND", "RECV"):
             self.request += 1

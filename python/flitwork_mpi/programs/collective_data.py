@@ -28,7 +28,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the block [bytes]."""
         return len(self.data)
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class Objects(Values):
 
 
 def only(runs: list[Run]) -> Run:
-    """The one run that there is."""
+    """The only run of a list of one."""
     if len(runs) != 1:
         raise fault("INTERN", "values of ranks that are no neighbours")
     return runs[0]

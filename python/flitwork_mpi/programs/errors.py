@@ -33,11 +33,11 @@ class Exception_(RuntimeError):
         super().__init__(self._text)
 
     def Get_error_class(self) -> int:
-        """Its error class."""
+        """The error class."""
         return self._class
 
     def Get_error_code(self) -> int:
-        """Its error code, which is its class if no program has added it."""
+        """The error code, which is the class if no program has added it."""
         return self._code
 
     def Get_error_string(self) -> str:
@@ -114,7 +114,7 @@ def not_supported(what: str) -> NotSupported:
 
 
 def unsupported(what: str) -> str:
-    """That the simulated communicator does not have something, and what can be done without it."""
+    """The error for what the simulated communicator lacks, with what can be done instead."""
     parts = what.split(".")[::-1]
     found = (text for part in parts for names, text in _INSTEAD.items() if part.startswith(names))
     instead = next((f": {text}" for text in found), "")

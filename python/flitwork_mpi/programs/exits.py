@@ -15,7 +15,7 @@ from flitwork_mpi.programs.world import user_line
 
 
 def exits_of_ranks() -> AbstractContextManager[None]:
-    """As long as ranks run, ``os._exit`` ends the run; after ``MPI.Finalize`` it ends its rank, with that exit code.
+    """Within its ``with``, ``os._exit`` ends the run; after ``MPI.Finalize`` it ends its rank, with that exit code.
 
     A process that a rank has forked ends as ever.
     """

@@ -125,7 +125,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
     # What it is.
 
     def Get_size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the file [bytes]."""
         return self._usable().size()
 
     size = property(Get_size)
@@ -151,13 +151,13 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         return shared
 
     def Get_amode(self) -> int:
-        """How it was opened."""
+        """The mode in which the file was opened."""
         return self._usable().amode
 
     amode = property(Get_amode)
 
     def Get_group(self) -> Group:
-        """Its ranks."""
+        """The group of the ranks that opened the file."""
         self._usable()
         return self._comm.Get_group()
 

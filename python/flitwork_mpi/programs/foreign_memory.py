@@ -75,7 +75,7 @@ class Elsewhere:
     readonly: bool = False
 
     def view(self) -> NDArray[np.uint8]:
-        """As many bytes for runs that look at lengths alone: all of them are one byte, which is not the buffer's."""
+        """An array of as many bytes, for runs that need lengths alone: all are one byte, which is not the buffer's."""
         one = np.zeros(1, np.uint8)
         return np.lib.stride_tricks.as_strided(one, (self.nbytes,), (0,), writeable=not self.readonly)
 

@@ -40,7 +40,7 @@ class Graphcomm(Topocomm):
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, index: list[int], edges: list[int]) -> Graphcomm:
-        """Those ranks on a graph."""
+        """The ranks of a communicator on a graph."""
         made = cls(ranks, context)
         made.index, made.edges = index, edges
         return made
@@ -117,7 +117,7 @@ class Distgraphcomm(Topocomm):
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, around: _Around) -> Distgraphcomm:
-        """Those ranks, with the edges of who calls."""
+        """The ranks of a communicator on a graph, of which each gives its own edges."""
         made = cls(ranks, context)
         made._around = around
         return made

@@ -35,7 +35,7 @@ def agreed(wire: Wire, value: Any) -> list[Any]:
 
 
 def exchanged(wire: Wire, steps: Steps, blocks: list[Any]) -> list[Any]:
-    """Of an all-to-all: the blocks that came, by their sender."""
+    """Carries out an all-to-all; gives the blocks that came, by their sender."""
     size, rank = wire.size, wire.rank
     block_data = {rank * size + to: block for to, block in enumerate(blocks)}
     carry_out(wire, steps, block_data, MOVED)
@@ -49,7 +49,10 @@ def allreduced(wire: Wire, value: Any, values: Values, nbytes: int, cuts: bool) 
 
 
 def reduced(wire: Wire, value: Any, values: Values, root: int, nbytes: int, cuts: bool) -> Any:
-    """The same on the root. Where the operation does not commute, rank 0 has the result first and sends it on."""
+    """Carries out a reduction; gives the result on the root.
+
+    Where the operation does not commute, rank 0 has the result first and sends it on.
+    """
     top = root if values.commutes else 0
     steps = pick(wire, "reduce", nbytes, top, cuts=cuts, in_order=not values.commutes)
     found = _reduced(wire, steps, value, values, wire.rank == top)

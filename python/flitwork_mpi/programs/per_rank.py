@@ -39,7 +39,7 @@ class PerRankState:
             self._change(self._folders.get(rank, self._folder))
 
     def leave(self, rank: int) -> None:
-        """It waits."""
+        """Keeps the state of a rank that waits."""
         self._of[rank] = _of_sys()
 
     def remove(self) -> None:
@@ -51,7 +51,7 @@ class PerRankState:
 
     @contextmanager
     def changed_by_ranks(self) -> Iterator[None]:
-        """As long as ranks run, ``os.chdir`` is for the rank that calls it."""
+        """Within its ``with``, ``os.chdir`` is for the rank that calls it."""
 
         def changing(to: Callable[[Any], None]) -> Callable[[Any], None]:
             def goes(path: Any) -> None:
@@ -80,7 +80,7 @@ def _to_sys(state: tuple[Any, ...]) -> None:
 
 @contextmanager
 def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
-    """As long as ranks run, what programs give to ``atexit`` is for the rank that runs: it calls it at its end.
+    """Within its ``with``, what programs give to ``atexit`` is for the rank that runs: it calls it at its end.
 
     ``modules``: those that each rank has for itself. Of others, which all ranks share, it is what their functions
     register, such as a pool that sends its workers home; what they register when they are imported, and what Python's

@@ -47,7 +47,7 @@ class SharedFile:
         self.begin = self.pointer = self.size() if amode & MODE_APPEND else 0
 
     def size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the file [bytes]."""
         return os.fstat(self._file.fileno()).st_size
 
     def resize(self, nbytes: int) -> None:

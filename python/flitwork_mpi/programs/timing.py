@@ -92,7 +92,7 @@ def compute(ns: float) -> None:
 
 
 def slept_by_ranks() -> AbstractContextManager[None]:
-    """As long as ranks run, ``time.sleep`` of a rank is simulated time. Threads and other processes sleep as ever."""
+    """Within its ``with``, ``time.sleep`` of a rank is simulated time. Threads and other processes sleep as ever."""
 
     def sleeping(sleep: Callable[[Any], None]) -> Callable[[Any], None]:
         def sleeps(seconds: float | SupportsIndex, /) -> None:

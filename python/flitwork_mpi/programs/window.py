@@ -82,7 +82,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @classmethod
     def Allocate(cls, size: int, disp_unit: int = 1, info: Any = None, comm: Comm = COMM_SELF) -> Win:
-        """So many bytes."""
+        """Makes a window of ``size`` bytes."""
         return cls._made(comm, Memory.allocate(size), disp_unit, FLAVOR_ALLOCATE)
 
     @classmethod
@@ -92,7 +92,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @classmethod
     def Allocate_shared(cls, size: int, disp_unit: int = 1, info: Any = None, comm: Comm = COMM_SELF) -> Win:
-        """So many bytes that all ranks of a terminal reach by themselves; see :meth:`Shared_query`."""
+        """Makes a window of ``size`` bytes that ranks of a terminal share; see :meth:`Shared_query`."""
         world = me().world
         terminals = {world.terminal_of(rank) for rank in comm._ranks(me())}
         if len(terminals) > 1:
@@ -137,11 +137,11 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @property
     def group(self) -> Group:
-        """Its ranks."""
+        """The group of the window's ranks."""
         return self.Get_group()
 
     def Get_group(self) -> Group:
-        """Its ranks."""
+        """The group of the window's ranks."""
         return self._comm.Get_group()
 
     @property
@@ -162,7 +162,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @property
     def flavor(self) -> int:
-        """How it was made."""
+        """How the window was made."""
         return self._flavor
 
     @property
@@ -184,7 +184,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         return known[keyval - KEY_BASE] if KEY_BASE <= keyval <= KEY_MODEL else super().Get_attr(keyval)
 
     def Get_name(self) -> str:
-        """Its name."""
+        """The name of the window."""
         return self.name
 
     def Set_name(self, name: str) -> None:

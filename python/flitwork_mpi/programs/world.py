@@ -81,7 +81,7 @@ class Fiber:
 
     @property
     def ready(self) -> bool:
-        """Whether it can go on."""
+        """Whether the fiber can go on."""
         if self.mode == ALL:
             return all(one.done for one in self.waits)
         return self.mode == CORE or any(one.done for one in self.waits)
@@ -209,7 +209,7 @@ class Process:
         self._tell(Kind.POLL, cycles)
 
     def poll_again(self) -> None:
-        """As :meth:`poll`, for the time that the run says, a thousandth longer each time until something happens.
+        """Polls as :meth:`poll`, for the time that the run says, a thousandth longer each time until something happens.
 
         A rank that waits long by polling asks seldom, and one that waits for ever comes to the end of the run soon.
         """

@@ -74,7 +74,7 @@ class Choice:
 
     @classmethod
     def of(cls, algorithm: str, parameters: Mapping[str, Any]) -> Choice:
-        """The same from a table of parameters."""
+        """A choice from a table of parameters."""
         return cls(algorithm, tuple((name, int(value)) for name, value in parameters.items()))
 
     @classmethod
@@ -109,14 +109,14 @@ class Rule:
     extrapolated: bool = False
 
     def holds(self, asked: Asked, message_bytes: int) -> bool:
-        """Whether it is for what is asked; ``message_bytes`` as the file counts them."""
+        """Whether the rule is for what is asked; ``message_bytes`` as the file counts them."""
         servers = asked.per_server is None or asked.per_server in self.per_server
         return (
             self.operation == asked.operation and asked.ranks in self.ranks and servers and message_bytes in self.bytes
         )
 
     def spans(self) -> tuple[Span, Span, Span]:
-        """Its three ranges."""
+        """The three ranges of the rule."""
         return self.ranks, self.per_server, self.bytes
 
     def meets(self, other: Rule) -> bool:
@@ -190,7 +190,7 @@ class TuningFile(Protocol):
         """A row a rule, in the order of the file."""
 
     def select(self, asked: Asked) -> Selected:
-        """What it selects for a call."""
+        """The algorithm that the file selects for a call."""
 
 
 def row(rule: Rule, unit: str) -> dict[str, Any]:
