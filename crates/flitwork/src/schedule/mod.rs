@@ -11,9 +11,10 @@
 //! * **Compute** starts when the operations it depends on are complete, blocks the program for its time, then
 //!   completes.
 //! * **Wait** blocks the program until the operations it depends on are complete.
-//! * **WaitUntil** does so, and at least until its time, counted from the start of the schedule. What is late catches up: a time that is
-//!   over blocks nothing.
-//! * **Task** starts when the operations it depends on are complete and its CPU is free, and does not block the program.
+//! * **WaitUntil** does so, and at least until its time, counted from the start of the schedule. What is late catches
+//!   up: a time that is over blocks nothing.
+//! * **Task** starts when the operations it depends on are complete and its CPU is free, and does not block the
+//!   program.
 //! * **Started** is complete when the operation in front of it has started.
 //!
 //! Dependencies are between operations of one rank: on earlier ones, or of a send on a receive that is posted later.

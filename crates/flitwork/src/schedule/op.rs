@@ -37,7 +37,8 @@ pub enum OpKind {
     },
     /// Block the program until the dependencies are complete.
     Wait,
-    /// Block the program until the dependencies are complete and the clock of the rank shows this time; at once if that is over.
+    /// Block the program until the dependencies are complete and the clock of the rank shows this time; at once if that
+    /// is over.
     WaitUntil {
         /// Time since the start of the schedule [cycles or ns].
         time: u64,

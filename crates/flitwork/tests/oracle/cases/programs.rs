@@ -63,9 +63,7 @@ fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
     let mut add = |rank: u32, kind: OpKind, after: u8| {
         let program = &mut programs[rank as usize];
         let last = program.len() as u32;
-        let starts = |kind: OpKind| {
-            matches!(kind, OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. })
-        };
+        let starts = |kind: OpKind| matches!(kind, OpKind::Send { .. } | OpKind::Receive { .. } | OpKind::Task { .. });
         if kind == OpKind::Started && !program.last().is_some_and(|&(kind, _)| starts(kind)) {
             return;
         }
