@@ -384,7 +384,7 @@ def test_statuses_are_numbers_in_memory() -> None:
 
 
 def test_classes_of_programs_stand_for_what_they_are_made_of() -> None:
-    class PerRankState(MPI.Intracomm):  # type: ignore[misc, name-defined]
+    class Own(MPI.Intracomm):  # type: ignore[misc, name-defined]
         def __new__(cls, comm: Any = None) -> Any:
             return super().__new__(cls, comm and comm.Dup())
 
@@ -405,14 +405,14 @@ def test_classes_of_programs_stand_for_what_they_are_made_of() -> None:
             return super().Test()
 
     def program(comm: Any) -> None:
-        for kind in (PerRankState, Grid):
+        for kind in (Own, Grid):
             made = kind(comm)
             copy = made.Dup()
             assert type(copy) is kind and copy != made != comm and copy.allreduce(1) == comm.size
             copy.Free()
             assert not copy and not kind() and isinstance(copy, kind)
         with pytest.raises(TypeError, match="expecting a Cartcomm, not a Own"):
-            MPI.Cartcomm(PerRankState(comm))
+            MPI.Cartcomm(Own(comm))
         hints = Hints(MPI.Info.Create({"a": "1"}))
         assert type(hints.Dup()) is Hints and hints["a"] == "1"
         Memory(MPI.Win.Allocate(8, comm=comm)).Free()
