@@ -129,7 +129,7 @@ int wait_for(MPI_Request *request) {
 }
 
 /* Copies as a message from this rank to itself: right for any two types. */
-int block_copy(const block *from, const block *to, own self) {
+int block_copy(const block *from, const block *to, self_channel self) {
   if (from->bytes > to->bytes) return MPI_ERR_TRUNCATE; /* Open MPI does not see it between a rank and itself */
   if (from->plain && to->plain && from->bytes == to->bytes) {
     if (from->bytes > 0 && from->at != to->at) memmove(to->at, from->at, (size_t)from->bytes);
@@ -177,7 +177,7 @@ static int is_at_zero(const block *b) {
 }
 
 /* No message is sent here where it can be helped: this is also called from within the MPI library (progress.c). */
-int block_pack(const block *b, char *to, own self) {
+int block_pack(const block *b, char *to, self_channel self) {
   MPI_Aint low, extent;
   if (b->bytes == 0) return MPI_SUCCESS;
   if (b->plain) {
@@ -207,7 +207,7 @@ int block_pack(const block *b, char *to, own self) {
   return code;
 }
 
-int block_unpack(const block *b, const char *from, MPI_Count bytes, own self) {
+int block_unpack(const block *b, const char *from, MPI_Count bytes, self_channel self) {
   MPI_Aint low, extent;
   if (bytes > b->bytes) return MPI_ERR_TRUNCATE;
   if (bytes == 0) return MPI_SUCCESS;

@@ -78,7 +78,7 @@ static void stop(MPI_Comm comm, const char *algorithm, const char *why) {
 }
 
 /* The algorithm that a variable asks for, for all calls of an operation; NULL: none. Rules may have none for a call. */
-static const char *asked_for(const settings *s, int operation) {
+static const char *requested_algorithm(const settings *s, int operation) {
   for (int i = 0; i < s->rule_count; i++) {
     const rule *r = &s->rules[i];
     if (r->operation == operation && r->line == 0) return strcmp(r->algorithm, "library") == 0 ? NULL : r->algorithm;
@@ -87,9 +87,9 @@ static const char *asked_for(const settings *s, int operation) {
 }
 
 /* A call that is left to the MPI library though a variable asks for an algorithm. */
-static choice leave_asked(choice c, int kind, int operation, MPI_Comm comm, const char *why) {
+static choice leave_requested(choice c, int kind, int operation, MPI_Comm comm, const char *why) {
   const settings *s = c.state != NULL ? c.state->settings : settings_of_process();
-  const char *algorithm = s->exact ? asked_for(s, operation) : NULL;
+  const char *algorithm = s->exact ? requested_algorithm(s, operation) : NULL;
   if (algorithm != NULL) stop(comm, algorithm, why);
   return leave(c, kind, operation, why);
 }
@@ -109,7 +109,7 @@ static void say_why_not(const comm_state *state, const rule *r, const plan *p) {
 static choice plan_of(choice c, int kind, int operation, const rule *r, int index, MPI_Comm comm) {
   comm_state *state = c.state;
   plan *p = &state->plans[index];
-  if (!p->made && kind == NON_BLOCKING) return leave_asked(c, kind, operation, comm, NOT_PREPARED);
+  if (!p->made && kind == NON_BLOCKING) return leave_requested(c, kind, operation, comm, NOT_PREPARED);
   if (!p->made) plan_make(state, r, p);
   if (p->why_not[0]) {
     char text[300];
@@ -149,23 +149,23 @@ choice choose(int kind, int operation, side *send, side *receive, MPI_Comm comm)
   const char *why = NOT_PREPARED;
   choice c = {.code = MPI_SUCCESS};
   if (comm == MPI_COMM_NULL) return c;
-  if (!library_is_on()) return leave_asked(c, kind, operation, comm, NO_WORLD);
+  if (!library_is_on()) return leave_requested(c, kind, operation, comm, NO_WORLD);
   c.in_place = send->base == (char *)(uintptr_t)MPI_IN_PLACE;
   comm_state *state = c.state = communicator_state_if_made(comm);
   if (state == NULL && kind != NON_BLOCKING) {
     if (is_refused_on(comm, send, receive, c.in_place)) return leave(c, kind, operation, REFUSED);
     state = c.state = communicator_state(comm, &why);
   }
-  if (state == NULL) return is_taken_over(comm) ? leave_asked(c, kind, operation, comm, why) : leave(c, kind, operation, why);
+  if (state == NULL) return is_taken_over(comm) ? leave_requested(c, kind, operation, comm, why) : leave(c, kind, operation, why);
   if (state->passes[operation]) {
-    if (state->fails) return leave_asked(c, kind, operation, comm, report_text(state->why[operation]));
+    if (state->fails) return leave_requested(c, kind, operation, comm, report_text(state->why[operation]));
     if (kind != BLOCKING) return leave(c, kind, operation, report_text(state->why[operation]));
     report_count(state->why[operation], 0);
     return c;
   }
   if (kind != BLOCKING && !state->driven) {
     if (state->settings->progress == PROGRESS_NONE) return leave(c, kind, operation, NOT_WANTED);
-    return leave_asked(c, kind, operation, comm, NOT_DRIVEN);
+    return leave_requested(c, kind, operation, comm, NOT_DRIVEN);
   }
   if (is_refused(send, receive, c.in_place, state->ranks, state->rank)) return leave(c, kind, operation, REFUSED);
   const side *sizes = c.in_place ? receive : send;
@@ -206,7 +206,7 @@ int take(int operation, side *send, side *receive, MPI_Comm comm, int *result) {
                 .scratch = c.state->scratch};
       int changed = errors_return_for(comm);
       x.knows = 0;
-      int copied = exchange_own_block(&t);
+      int copied = exchange_self_block(&t);
       exchange_begin(&x, &t);
       exchange_goes_on(&x);
       c.code = exchange_error(&x) != MPI_SUCCESS ? exchange_error(&x) : copied;

@@ -111,16 +111,16 @@ int is_of_this_world(MPI_Comm comm, int ranks) {
  * made on the user's communicator, where they stand in the order of its collective calls. */
 static const settings *agree_on_settings(MPI_Comm user, int rank) {
   settings *mine = settings_of_process();
-  uint64_t told[2] = {mine->hash, mine->length};
-  if (PMPI_Bcast(told, sizeof told, MPI_BYTE, 0, user) != MPI_SUCCESS) return NULL;
-  int differs = told[0] != mine->hash || told[1] != mine->length, any = 1;
+  uint64_t header[2] = {mine->hash, mine->length};
+  if (PMPI_Bcast(header, sizeof header, MPI_BYTE, 0, user) != MPI_SUCCESS) return NULL;
+  int differs = header[0] != mine->hash || header[1] != mine->length, any = 1;
   if (PMPI_Allreduce(&differs, &any, 1, MPI_INT, MPI_MAX, user) != MPI_SUCCESS) return NULL;
   if (!any) return mine;
-  char *text = malloc((size_t)told[1] + 1);
+  char *text = malloc((size_t)header[1] + 1);
   if (text == NULL) return NULL;
   if (rank == 0) memcpy(text, mine->text, mine->length);
-  int code = PMPI_Bcast(text, (int)told[1], MPI_BYTE, 0, user);
-  const settings *theirs = code == MPI_SUCCESS ? settings_of_text(text, (size_t)told[1]) : NULL;
+  int code = PMPI_Bcast(text, (int)header[1], MPI_BYTE, 0, user);
+  const settings *theirs = code == MPI_SUCCESS ? settings_of_text(text, (size_t)header[1]) : NULL;
   free(text);
   return theirs;
 }

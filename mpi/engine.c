@@ -17,8 +17,8 @@ static void *memory(const run *r, int which, size_t size) {
   abort();
 }
 
-static own own_channel(const run *r) {
-  return (own){.comm = r->state->private, .rank = r->state->rank, .tag = r->own_tag};
+static self_channel channel_to_self(const run *r) {
+  return (self_channel){.comm = r->state->private, .rank = r->state->rank, .tag = r->self_tag};
 }
 
 static size_t place_of(const run *r, uint32_t slot) {
@@ -29,7 +29,7 @@ static MPI_Count size_of(const run *r, uint32_t slot) {
   return r->bytes >= 0 ? r->bytes : r->sizes[slot];
 }
 
-static block held(const run *r, uint32_t first, uint32_t count) {
+static block kept_block(const run *r, uint32_t first, uint32_t count) {
   size_t from = place_of(r, first), to = place_of(r, first + count);
   return (block){.at = r->hold + from, .count = (MPI_Count)(to - from), .bytes = (MPI_Count)(to - from), .type = MPI_PACKED, .plain = 1};
 }
@@ -49,7 +49,7 @@ static void unpack_step(run *r, uint32_t i) {
     const item *it = &r->p->receives[step->receive_first + k];
     if (it->peer == FLITWORK_NOBODY || it->slot == FLITWORK_NOBODY) continue;
     block to = block_at(r->receive, it->peer);
-    note(r, block_unpack(&to, r->hold + place_of(r, it->slot), size_of(r, it->slot), own_channel(r)));
+    note(r, block_unpack(&to, r->hold + place_of(r, it->slot), size_of(r, it->slot), channel_to_self(r)));
   }
 }
 
@@ -113,7 +113,7 @@ static void receive_step(run *r, const plan_step *step, MPI_Request *request) {
   if (first->slot == FLITWORK_NOBODY) {
     b = block_at(r->receive, first->peer);
   } else {
-    b = held(r, first->slot, step->receive_count);
+    b = kept_block(r, first->slot, step->receive_count);
   }
   int code = block_ireceive(&b, (int)step->from, r->tag, r->state->private, request);
   if (code == MPI_SUCCESS) return;
@@ -127,13 +127,13 @@ static block gather_step(run *r, const plan_step *step) {
   for (uint32_t k = 0; k < step->send_count; k++) {
     const item *it = &r->p->sends[step->send_first + k];
     if (it->slot != FLITWORK_NOBODY) {
-      block b = held(r, it->slot, 1);
+      block b = kept_block(r, it->slot, 1);
       if (b.bytes > 0) memcpy(to, b.at, (size_t)b.bytes);
       to += b.bytes;
       continue;
     }
     block b = block_at(r->send, it->peer);
-    note(r, block_pack(&b, to, own_channel(r)));
+    note(r, block_pack(&b, to, channel_to_self(r)));
     to += b.bytes;
   }
   r->gathered = (size_t)(to - r->gather);
@@ -163,7 +163,7 @@ static int send_step(run *r, const plan_step *step, MPI_Request *request) {
   if (step->gathers) {
     b = gather_step(r, step);
   } else if (first->slot != FLITWORK_NOBODY) {
-    b = held(r, first->slot, step->send_count);
+    b = kept_block(r, first->slot, step->send_count);
   } else {
     b = block_at(r->send, first->peer);
   }
@@ -267,7 +267,7 @@ static side set_aside(run *r) {
     block b = block_at(r->receive, peer);
     counts[peer] = b.bytes;
     displacements[peer] = at;
-    if ((int)peer != r->state->rank) note(r, block_pack(&b, packed + at, own_channel(r)));
+    if ((int)peer != r->state->rank) note(r, block_pack(&b, packed + at, channel_to_self(r)));
     at += (MPI_Aint)b.bytes;
   }
   side aside = side_v(packed, counts, displacements, MPI_PACKED, 1);
@@ -277,10 +277,10 @@ static side set_aside(run *r) {
 }
 
 /* The block from this rank to itself. */
-int exchange_own_block(const task *t) {
+int exchange_self_block(const task *t) {
   if (t->in_place) return MPI_SUCCESS;
   block mine = block_at(t->send, (uint32_t)t->state->rank), there = block_at(t->receive, (uint32_t)t->state->rank);
-  return block_copy(&mine, &there, (own){.comm = t->state->private, .rank = t->state->rank, .tag = t->tags + TAG_OWN});
+  return block_copy(&mine, &there, (self_channel){.comm = t->state->private, .rank = t->state->rank, .tag = t->tags + TAG_SELF});
 }
 
 static void blocks_begin(run *r) {
@@ -291,7 +291,7 @@ static void blocks_begin(run *r) {
 void exchange_begin(exchange *x, const task *t) {
   run *r = &x->second;
   *r = (run){.state = t->state, .p = t->p, .send = t->send, .receive = t->receive, .scratch = t->scratch, .tag = t->tags + TAG_BLOCKS,
-             .own_tag = t->tags + TAG_OWN, .blocks = t->blocks, .lets_return = t->lets_return};
+             .self_tag = t->tags + TAG_SELF, .blocks = t->blocks, .lets_return = t->lets_return};
   if (t->in_place) {
     x->aside = set_aside(r);
     r->send = &x->aside;

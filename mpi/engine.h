@@ -13,7 +13,7 @@ typedef struct {
   const plan *p;
   const side *send, *receive;
   scratch *scratch;        /* memory that is kept for the next call */
-  int tag, own_tag;        /* of messages to others, and of those of a rank to itself */
+  int tag, self_tag;        /* of messages to others, and of those of a rank to itself */
   int blocks;              /* whether to wait inside; otherwise go_on returns where it would have to */
   int lets_return;         /* whether errors of waiting are the caller's to hear of (errors.c) */
   MPI_Count bytes;         /* of every block; below 0: they differ */
@@ -50,10 +50,10 @@ typedef struct {
   int tags;                /* the first of TAGS tags that are its own */
 } task;
 
-enum { TAG_BELL, TAG_SIZES, TAG_BLOCKS, TAG_OWN, TAGS };
+enum { TAG_BELL, TAG_SIZES, TAG_BLOCKS, TAG_SELF, TAGS };
 
 /* Copies the block from this rank to itself, which no step does; waits inside. */
-int exchange_own_block(const task *);
+int exchange_self_block(const task *);
 void exchange_begin(exchange *, const task *);
 /* Whether it is complete; where `blocks` is set, always. */
 int exchange_goes_on(exchange *);

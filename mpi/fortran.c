@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 FORTRAN f_init(MPI_Fint *ierr) {
-  give(ierr, MPI_Init(NULL, NULL));
+  set_error(ierr, MPI_Init(NULL, NULL));
 }
 
 FORTRAN f_init_thread(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr) {
   int level = 0;
-  give(ierr, MPI_Init_thread(NULL, NULL, (int)*required, &level));
+  set_error(ierr, MPI_Init_thread(NULL, NULL, (int)*required, &level));
   *provided = (MPI_Fint)level;
 }
 
 FORTRAN f_finalize(MPI_Fint *ierr) {
-  give(ierr, MPI_Finalize());
+  set_error(ierr, MPI_Finalize());
 }
 
 NAME(f_init, mpi_init_f08_);
@@ -73,7 +73,7 @@ FORTRAN f_alltoall(char *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sen
   void *send = buffer_of(sendbuf);
   /* In place the arguments of the sender have no meaning. */
   MPI_Datatype type = send == MPI_IN_PLACE ? MPI_DATATYPE_NULL : PMPI_Type_f2c(*sendtype);
-  give(ierr, MPI_Alltoall(send, (int)*sendcount, type, buffer_of(recvbuf), (int)*recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm)));
+  set_error(ierr, MPI_Alltoall(send, (int)*sendcount, type, buffer_of(recvbuf), (int)*recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm)));
 }
 
 FORTRAN f_alltoallv(char *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *sdispls, const MPI_Fint *sendtype, char *recvbuf,
@@ -83,7 +83,7 @@ FORTRAN f_alltoallv(char *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *s
   MPI_Comm c = PMPI_Comm_f2c(*comm);
   int ranks = ranks_of(c);
   int *owned[4] = {NULL, NULL, NULL, NULL};
-  give(ierr, MPI_Alltoallv(send, in_place ? NULL : ints(sendcounts, ranks, &owned[0]), in_place ? NULL : ints(sdispls, ranks, &owned[1]),
+  set_error(ierr, MPI_Alltoallv(send, in_place ? NULL : ints(sendcounts, ranks, &owned[0]), in_place ? NULL : ints(sdispls, ranks, &owned[1]),
                            in_place ? MPI_DATATYPE_NULL : PMPI_Type_f2c(*sendtype), buffer_of(recvbuf), ints(recvcounts, ranks, &owned[2]),
                            ints(rdispls, ranks, &owned[3]), PMPI_Type_f2c(*recvtype), c));
   for (int i = 0; i < 4; i++) free(owned[i]);
@@ -97,7 +97,7 @@ FORTRAN f_alltoallw(char *sendbuf, const MPI_Fint *sendcounts, const MPI_Fint *s
   int ranks = ranks_of(c);
   int *owned[4] = {NULL, NULL, NULL, NULL};
   MPI_Datatype *out = in_place ? NULL : datatypes(sendtypes, ranks), *in = datatypes(recvtypes, ranks);
-  give(ierr, MPI_Alltoallw(send, in_place ? NULL : ints(sendcounts, ranks, &owned[0]), in_place ? NULL : ints(sdispls, ranks, &owned[1]), out,
+  set_error(ierr, MPI_Alltoallw(send, in_place ? NULL : ints(sendcounts, ranks, &owned[0]), in_place ? NULL : ints(sdispls, ranks, &owned[1]), out,
                            buffer_of(recvbuf), ints(recvcounts, ranks, &owned[2]), ints(rdispls, ranks, &owned[3]), in, c));
   for (int i = 0; i < 4; i++) free(owned[i]);
   free(out);

@@ -14,7 +14,7 @@
   NAME(FUNCTION, lower##__);          \
   NAME(FUNCTION, UPPER)
 
-static inline void give(MPI_Fint *ierr, int code) {
+static inline void set_error(MPI_Fint *ierr, int code) {
   if (ierr != NULL) *ierr = (MPI_Fint)code;
 }
 

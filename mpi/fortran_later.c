@@ -8,31 +8,31 @@
 /* ---- persistent requests, for both families: `use mpi_f08` of MPICH starts and frees them by other ways than C ---- */
 
 FORTRAN f_start(MPI_Fint *request, MPI_Fint *ierr) {
-  MPI_Request own = PMPI_Request_f2c(*request);
-  int code = MPI_Start(&own);
-  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(own);
-  give(ierr, code);
+  MPI_Request in_c = PMPI_Request_f2c(*request);
+  int code = MPI_Start(&in_c);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(in_c);
+  set_error(ierr, code);
 }
 
 FORTRAN f_startall(const MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierr) {
   int many = *count > 0 ? (int)*count : 0;
-  MPI_Request *own = malloc(((size_t)many + 1) * sizeof *own);
-  if (own == NULL) {
-    give(ierr, MPI_ERR_NO_MEM);
+  MPI_Request *in_c = malloc(((size_t)many + 1) * sizeof *in_c);
+  if (in_c == NULL) {
+    set_error(ierr, MPI_ERR_NO_MEM);
     return;
   }
-  for (int i = 0; i < many; i++) own[i] = PMPI_Request_f2c(requests[i]);
-  int code = MPI_Startall((int)*count, own);
-  for (int i = 0; code == MPI_SUCCESS && i < many; i++) requests[i] = PMPI_Request_c2f(own[i]);
-  free(own);
-  give(ierr, code);
+  for (int i = 0; i < many; i++) in_c[i] = PMPI_Request_f2c(requests[i]);
+  int code = MPI_Startall((int)*count, in_c);
+  for (int i = 0; code == MPI_SUCCESS && i < many; i++) requests[i] = PMPI_Request_c2f(in_c[i]);
+  free(in_c);
+  set_error(ierr, code);
 }
 
 FORTRAN f_request_free(MPI_Fint *request, MPI_Fint *ierr) {
-  MPI_Request own = PMPI_Request_f2c(*request);
-  int code = MPI_Request_free(&own);
-  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(own);
-  give(ierr, code);
+  MPI_Request in_c = PMPI_Request_f2c(*request);
+  int code = MPI_Request_free(&in_c);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(in_c);
+  set_error(ierr, code);
 }
 
 NAME(f_start, mpi_start_f08_);
@@ -120,11 +120,11 @@ NAMES(f_request_free, mpi_request_free, MPI_REQUEST_FREE);
 /* ---- all-to-alls: 1 where it was taken over ---- */
 
 static int take_one(int kind, int operation, side *send, side *receive, MPI_Comm comm, MPI_Fint *request, MPI_Fint *ierr) {
-  MPI_Request own = MPI_REQUEST_NULL;
+  MPI_Request in_c = MPI_REQUEST_NULL;
   int result;
-  if (!take_later(kind, operation, send, receive, comm, &own, &result)) return 0;
-  *request = PMPI_Request_c2f(own);
-  give(ierr, result);
+  if (!take_later(kind, operation, send, receive, comm, &in_c, &result)) return 0;
+  *request = PMPI_Request_c2f(in_c);
+  set_error(ierr, result);
   return 1;
 }
 

@@ -141,10 +141,10 @@ MPI_Count count_at(const side *, uint32_t peer);
 typedef struct {
   MPI_Comm comm;
   int rank, tag;
-} own;
-int block_pack(const block *, char *to, own);
-int block_unpack(const block *, const char *from, MPI_Count bytes, own);
-int block_copy(const block *from, const block *to, own);
+} self_channel;
+int block_pack(const block *, char *to, self_channel);
+int block_unpack(const block *, const char *from, MPI_Count bytes, self_channel);
+int block_copy(const block *from, const block *to, self_channel);
 int wait_for(MPI_Request *);
 int is_named(MPI_Datatype);
 int block_isend(const block *, int to, int tag, MPI_Comm, MPI_Request *);

@@ -79,7 +79,7 @@ static void end(operation *o) {
 
 /* An operation whose request waits for it begins. */
 static void start(operation *o) {
-  o->error = o->nothing ? MPI_SUCCESS : exchange_own_block(&o->task);
+  o->error = o->nothing ? MPI_SUCCESS : exchange_self_block(&o->task);
   report_count(o->row, o->bytes);
   pthread_mutex_lock(&lock);
   o->begun = 0;

@@ -89,12 +89,12 @@ static void *work(void *nothing) {
   return nothing;
 }
 
-static int asked_for_more;
+static int raised_level;
 
 int progress_level(int required) {
   const char *value = getenv("FLITWORK_MPI_PROGRESS");
   int level = value != NULL && strcmp(value, "thread") == 0 ? MPI_THREAD_MULTIPLE : required;
-  asked_for_more = level != required;
+  raised_level = level != required;
   return level;
 }
 
@@ -102,12 +102,12 @@ int progress_level(int required) {
  * have not, its MPI_Allreduce waits for ever after a few calls (5.0.2 does). */
 int progress_levels_clash(int *by_us) {
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40100000
-  int multiple = level_of_threads() == MPI_THREAD_MULTIPLE, mine[3] = {multiple, !multiple, asked_for_more}, any[3] = {0, 0, 0};
+  int multiple = level_of_threads() == MPI_THREAD_MULTIPLE, mine[3] = {multiple, !multiple, raised_level}, any[3] = {0, 0, 0};
   PMPI_Allreduce(mine, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   *by_us = any[2];
   return any[0] && any[1];
 #else
-  (void)asked_for_more;
+  (void)raised_level;
   *by_us = 0;
   return 0;
 #endif

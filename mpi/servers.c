@@ -35,20 +35,20 @@ static const char *skip_blanks(const char *at) {
 static int read_servers(const char *text, uint32_t ranks, uint32_t *server_of, char *fault, size_t size) {
   int by_rank = strncmp(text, "by_rank:", 8) == 0;
   const char *at = by_rank ? text + 8 : text;
-  uint64_t told = 0;
+  uint64_t listed = 0;
   for (uint32_t server = 0;; server++, at++) {
     uint32_t number;
     if (!read_number(&at, &number) || (*at != 0 && *at != ',') || (!by_rank && number == 0)) {
       snprintf(fault, size, "FLITWORK_MPI_SERVERS=%.100s: expected ranks on each server as 4,4,2, or by_rank: and a server for each rank", text);
       return 0;
     }
-    for (uint64_t k = 0; k < (by_rank ? 1 : number); k++, told++)
-      if (told < ranks) server_of[told] = by_rank ? number : server;
+    for (uint64_t k = 0; k < (by_rank ? 1 : number); k++, listed++)
+      if (listed < ranks) server_of[listed] = by_rank ? number : server;
     if (*at == 0) break;
   }
-  if (told == ranks) return 1;
+  if (listed == ranks) return 1;
   snprintf(fault, size, "FLITWORK_MPI_SERVERS=%.100s: that is %llu ranks, and the program has %u; give as many", text,
-           (unsigned long long)told, ranks);
+           (unsigned long long)listed, ranks);
   return 0;
 }
 
@@ -144,7 +144,7 @@ int servers_check(const settings *s, int world_ranks, char *fault, size_t size) 
 typedef struct {
   uint32_t has_servers, dims, sizes[MOST_DIMS];
   uint8_t wraps[MOST_DIMS];
-} told;
+} gathered;
 
 /* World ranks of the communicator's ranks; 0 where some are of another world. */
 static int world_ranks_of(MPI_Comm user, int ranks, int *world) {
@@ -178,7 +178,7 @@ static int fills_grid(const world_map *map, const int *world, int ranks, uint32_
 }
 
 /* Rank 0 works out what the user has said. */
-static void tell(const comm_state *state, MPI_Comm user, told *t, uint32_t *server_of, uint32_t *place) {
+static void tell(const comm_state *state, MPI_Comm user, gathered *t, uint32_t *server_of, uint32_t *place) {
   char fault[400];
   int world_size;
   world_map map = {0};
@@ -225,7 +225,7 @@ static uint64_t most_on_one(const uint32_t *server_of, int ranks) {
 /* Collective: all ranks get the same servers and places. */
 int servers_find(comm_state *state, MPI_Comm user, char *fault, size_t size) {
   size_t ranks = (size_t)state->ranks;
-  told t = {0};
+  gathered t = {0};
   state->server_of = calloc(ranks, sizeof *state->server_of);
   state->place = calloc(ranks, sizeof *state->place);
   int lacks = state->server_of == NULL || state->place == NULL, any = 1;

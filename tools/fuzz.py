@@ -165,7 +165,7 @@ def damaged_bytes(data: bytes, draw: random.Random) -> bytes:
     return b"" if draw.random() < 0.02 else bytes(found)
 
 
-def _replaced(path: Path, draw: random.Random) -> None:
+def _replace_file(path: Path, draw: random.Random) -> None:
     """Something else in the place of a file."""
     path.unlink()
     how = draw.randrange(4)
@@ -209,7 +209,7 @@ def prepared(case: Case, draw: random.Random, folder: Path) -> tuple[list[str], 
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(_damaged(data, case, draw) if name == which else data)
     if draw.random() < 0.03:
-        _replaced(folder / which, draw)
+        _replace_file(folder / which, draw)
     if draw.random() < 0.03 and "/" not in which:
         other = os.fsdecode(b"\xff\xe9 n" + os.fsencode(Path(which).suffix))
         (folder / which).rename(folder / other)
@@ -234,19 +234,19 @@ def fault(name: str, case: Case, seed: int, number: int, folder: Path) -> str | 
     """Runs a case; what is wrong with how it ended, or nothing."""
     draw = random.Random(f"{seed}/{name}/{number}")
     words, which = prepared(case, draw, folder)
-    code, told, raised = _run(words, folder)
-    shown = f"$ flitwork {' '.join(map(ascii, words))}\n{told[-1500:]}"
+    code, output, raised = _run(words, folder)
+    shown = f"$ flitwork {' '.join(map(ascii, words))}\n{output[-1500:]}"
     if raised:
         return f"{raised}\n{shown}"
     if code not in _CODES:
         return f"exit code {code}\n{shown}"
-    if "Traceback" in told or "panicked" in told:
+    if "Traceback" in output or "panicked" in output:
         return f"a traceback, or a panic\n{shown}"
-    if code and "error" not in told.lower() and "usage" not in told.lower():
+    if code and "error" not in output.lower() and "usage" not in output.lower():
         return f"exit code {code} without an error\n{shown}"
-    named = not case.named or not which or Path(which).stem in told.replace("\n", "")
+    named = not case.named or not which or Path(which).stem in output.replace("\n", "")
     # What is right by itself and does not fit the rest is named by its field.
-    if code == 2 and not named and "error: run." not in told:
+    if code == 2 and not named and "error: run." not in output:
         return f"the error does not name {which}\n{shown}"
     return None
 
@@ -329,8 +329,8 @@ def _in_processes(seconds: float, seed: int) -> int:
         if done.returncode == 0:
             found = json.loads(lines[-1])
         else:
-            told = done.stderr.decode(errors="backslashreplace")[-1500:]
-            found = [f"{lines[-1]}: the process ended with {done.returncode}\n{told}"]
+            output = done.stderr.decode(errors="backslashreplace")[-1500:]
+            found = [f"{lines[-1]}: the process ended with {done.returncode}\n{output}"]
         for one in found:
             # The same line of code is one fault.
             key = hashlib.sha256(_where(one).encode()).hexdigest()
@@ -354,14 +354,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", help="one case again: SEED/KIND/NUMBER")
     parser.add_argument("--batch", help=argparse.SUPPRESS)
-    told = parser.parse_args()
-    if told.case:
-        return _one(told.case)
-    if told.batch:
-        seed, first, count = map(int, told.batch.split("/"))
+    output = parser.parse_args()
+    if output.case:
+        return _one(output.case)
+    if output.batch:
+        seed, first, count = map(int, output.batch.split("/"))
         print(json.dumps(run_batch(seed, first, count, lambda name: print(name, flush=True))))
         return 0
-    return _in_processes(told.seconds, told.seed)
+    return _in_processes(output.seconds, output.seed)
 
 
 if __name__ == "__main__":

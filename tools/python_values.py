@@ -190,7 +190,7 @@ def docstring(about: str, options: Mapping[str, Node]) -> Iterator[str]:
     yield '    """'
 
 
-def own_fields(one: Node) -> dict[str, Node]:
+def fields_of_table(one: Node) -> dict[str, Node]:
     """The fields of a table or variant, without its kind; those that are required first."""
     instead = {inner.get("x-physical") for inner in fields(one).values()}
     required = set(resolve(one).get("required", ())) - instead
@@ -205,7 +205,7 @@ def is_tag(one: Node) -> bool:
 
 def class_text(name: str, base: str, one: Node, paths: list[str], kind: str = "") -> Iterator[str]:
     """A class for a table or for one of its kinds."""
-    options, required = own_fields(one), resolve(one).get("required", ())
+    options, required = fields_of_table(one), resolve(one).get("required", ())
     about = sentence(one.get("description") or resolve(one).get("description", ""))
     about = about if base != "Value" or not resolve(one).get("description") else sentence(resolve(one)["description"])
     yield from ["", "", "@value", f"class {name}({base}):", *docstring(about, options), ""]
@@ -242,8 +242,8 @@ def table_text(table: Table) -> Iterator[str]:
 
 def options_text() -> Iterator[str]:
     """The flat options, as types."""
-    own = {name for one in kinds(tables("network")[CONSTRUCTED]).values() for name in fields(one)}
-    flat = {name: path for name, path in FLAT["network"].items() if name not in own | {*table_types()}}
+    options = {name for one in kinds(tables("network")[CONSTRUCTED]).values() for name in fields(one)}
+    flat = {name: path for name, path in FLAT["network"].items() if name not in options | {*table_types()}}
     yield from ["", "", "class FlatOptions(TypedDict, total=False):"]
     yield '    """The flat options of a network that are no arguments of their own; see :mod:`flitwork.values.flat`."""'
     yield ""
@@ -252,7 +252,7 @@ def options_text() -> Iterator[str]:
     yield '    """All options of a network: its tables, the flat options of grids, those of every network."""'
     yield ""
     yield from (f"    {name}: {kind}" for name, kind in table_types().items())
-    for name in sorted(own & {*FLAT["network"]}):
+    for name in sorted(options & {*FLAT["network"]}):
         yield f"    {name}: {annotation(node('.'.join(('network', *FLAT['network'][name]))))}"
     yield from ["", "", "class RunOptions(TypedDict, total=False):"]
     yield '    """The flat options of a run, except the seed; ``steady={}`` is all defaults."""'
@@ -269,25 +269,25 @@ def table_types() -> dict[str, str]:
 
 def constructor(kind: str, one: Node) -> Iterator[str]:
     """The function that makes a network of one topology."""
-    own, required = own_fields(one), resolve(one).get("required", ())
+    options, required = fields_of_table(one), resolve(one).get("required", ())
     apart = sizes_apart(kind)
     yield from ["", "", f"def {camel(kind)}("]
     arguments = ["*size: int | Sequence[int]"] if apart else []
-    if not apart and "size" in own:
-        arguments.append(f"size: {annotation(own['size'])}")
+    if not apart and "size" in options:
+        arguments.append(f"size: {annotation(options['size'])}")
     arguments += [] if apart else ["*"]
-    for name, inner in own.items():
+    for name, inner in options.items():
         if name != "size":
             what = "" if name in required else f" = default({default_of(inner)})"
             arguments.append(f"{name}: {annotation(inner)}{what}")
     arguments += [f"{name}: {types} = default(None)" for name, types in table_types().items()]
     yield from (f"    {argument}," for argument in [*arguments, "**flat: Unpack[FlatOptions]"])
     yield ") -> Network:"
-    about = {name: inner for name, inner in own.items()} | {name: tables("network")[name] for name in table_types()}
+    about = {name: inner for name, inner in options.items()} | {name: tables("network")[name] for name in table_types()}
     yield from docstring(sentence(one.get("description", "")), about)
     yield "    return Network("
     yield f"        {quoted(kind)},"
-    for name in [*own, *table_types()]:
+    for name in [*options, *table_types()]:
         yield f"        {name}={'sizes(size)' if apart and name == 'size' else name},"
     yield from ["        **flat,", "    )"]
 

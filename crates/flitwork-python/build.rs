@@ -1,5 +1,5 @@
-//! Puts the sources of the MPI library (`mpi/`) into the extension: it is compiled with the mpicc of whoever uses it. The step functions
-//! come with them as a static library, so nobody needs a Rust compiler for that.
+//! Puts the sources of the MPI library (`mpi/`) into the extension: it is compiled with the mpicc of whoever uses it.
+//! The step functions come with them as a static library, so nobody needs a Rust compiler for that.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ fn made(steps: &Path, out: &Path) -> io::Result<PathBuf> {
     Ok(library)
 }
 
-/// Takes out what the linkers of C bring themselves, and what only debuggers read: most of the file. Where the tools for that are missing it
-/// stays as it is.
+/// Takes out what the linkers of C bring themselves, and what only debuggers read: most of the file. Where the tools
+/// for that are missing it stays as it is.
 fn shorten(library: &Path) {
     let Ok(listed) = Command::new("ar").arg("t").arg(library).stderr(Stdio::null()).output() else { return };
     let members = String::from_utf8_lossy(&listed.stdout).into_owned();

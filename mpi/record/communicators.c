@@ -20,13 +20,13 @@ int flitwork_is_remote(MPI_Comm comm) {
 static int ranks_of(MPI_Group group, int64_t *out) {
   int size;
   PMPI_Group_size(group, &size);
-  int *own = malloc(2 * sizeof(int) * (size_t)(size ? size : 1));
-  if (own && out) {
-    for (int rank = 0; rank < size; rank++) own[rank] = rank;
-    PMPI_Group_translate_ranks(group, size, own, world, own + size);
-    for (int rank = 0; rank < size; rank++) out[rank] = own[size + rank] == MPI_UNDEFINED ? -1 : own[size + rank];
+  int *numbers = malloc(2 * sizeof(int) * (size_t)(size ? size : 1));
+  if (numbers && out) {
+    for (int rank = 0; rank < size; rank++) numbers[rank] = rank;
+    PMPI_Group_translate_ranks(group, size, numbers, world, numbers + size);
+    for (int rank = 0; rank < size; rank++) out[rank] = numbers[size + rank] == MPI_UNDEFINED ? -1 : numbers[size + rank];
   }
-  free(own);
+  free(numbers);
   return size;
 }
 

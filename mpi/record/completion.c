@@ -34,7 +34,7 @@ static void complete(MPI_Request handle, const MPI_Status *status) {
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
   MPI_Request handle = *request;
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = PMPI_Wait(request, to);
   complete(handle, to);
@@ -44,7 +44,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
   MPI_Request handle = *request;
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = PMPI_Test(request, flag, to);
   if (rc == MPI_SUCCESS && *flag) complete(handle, to);
@@ -76,7 +76,7 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
   struct several several;
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   prepare(&several, count, requests, NULL);
   int rc = PMPI_Waitany(count, requests, index, to);
@@ -88,7 +88,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
   struct several several;
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   prepare(&several, count, requests, NULL);
   int rc = PMPI_Testany(count, requests, index, flag, to);
@@ -162,7 +162,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = PMPI_Mprobe(source, tag, comm, message, to);
   if (rc == MPI_SUCCESS) flitwork_matched(comm, *message, to);
@@ -171,7 +171,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = PMPI_Improbe(source, tag, comm, flag, message, to);
   if (rc == MPI_SUCCESS && *flag) flitwork_matched(comm, *message, to);

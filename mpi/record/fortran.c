@@ -63,8 +63,8 @@ __attribute__((constructor)) static void find_ignored(void) {
   ignored_many = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
 }
 
-static MPI_Fint *status_or(MPI_Fint *given, MPI_Fint *own) {
-  return given == MPI_F_STATUS_IGNORE || given == ignored_one ? own : given;
+static MPI_Fint *status_or(MPI_Fint *given, MPI_Fint *spare) {
+  return given == MPI_F_STATUS_IGNORE || given == ignored_one ? spare : given;
 }
 
 static void complete(MPI_Request handle, const MPI_Fint *status) {
@@ -82,7 +82,7 @@ static void matched(MPI_Fint comm, MPI_Fint message, const MPI_Fint *status) {
 /* Handles as they were before the call, and statuses where the program wants none. */
 struct several {
   MPI_Request *handles;
-  MPI_Fint *statuses, *own;
+  MPI_Fint *statuses, *spare;
 };
 
 static struct several prepare(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *statuses) {
@@ -90,7 +90,7 @@ static struct several prepare(MPI_Fint count, const MPI_Fint *requests, MPI_Fint
   struct several several = {malloc((many + 1) * sizeof(MPI_Request)), statuses, NULL};
   for (size_t i = 0; several.handles && i < many; i++) several.handles[i] = PMPI_Request_f2c(requests[i]);
   if (statuses == MPI_F_STATUSES_IGNORE || statuses == ignored_many)
-    several.statuses = several.own = calloc(many + 1, sizeof(MPI_Status));
+    several.statuses = several.spare = calloc(many + 1, sizeof(MPI_Status));
   return several;
 }
 
@@ -100,7 +100,7 @@ static void one_of(struct several *several, MPI_Fint index, MPI_Fint place) {
 
 static void release(struct several *several) {
   free(several->handles);
-  free(several->own);
+  free(several->spare);
 }
 
 #define DECLARE_CBUF(n) void *n
@@ -152,13 +152,13 @@ PERSISTENT_SENDS(PERSISTENT_SEND)
 STARTED_RECV(irecv, 0)
 STARTED_RECV(recv_init, 1)
 
-#define OWN_STATUS \
-  MPI_Fint own[WORDS_OF_STATUS] = {0}; \
-  status = status_or(status, own)
+#define SPARE_STATUS \
+  MPI_Fint spare[WORDS_OF_STATUS] = {0}; \
+  status = status_or(status, spare)
 #define IN_C \
   MPI_Status found; \
   PMPI_Status_f2c(status, &found)
-WRAP(recv, (RECVS(PARAMETER) MPI_Fint *comm, MPI_Fint *status), (RECVS(ARGUMENT) comm, status), OWN_STATUS,
+WRAP(recv, (RECVS(PARAMETER) MPI_Fint *comm, MPI_Fint *status), (RECVS(ARGUMENT) comm, status), SPARE_STATUS,
      IN_C; flitwork_recv(CALL_OF(RECVS), &found, NULL, 0))
 
 #define EXCHANGED(many, of) \
@@ -168,12 +168,12 @@ WRAP(recv, (RECVS(PARAMETER) MPI_Fint *comm, MPI_Fint *status), (RECVS(ARGUMENT)
 WRAP(sendrecv,
      (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, MPI_Fint *dest, MPI_Fint *sendtag, void *recvbuf, MPI_Fint *recvcount,
       MPI_Fint *recvtype, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm, MPI_Fint *status),
-     (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status), OWN_STATUS,
+     (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status), SPARE_STATUS,
      EXCHANGED(sendcount, sendtype))
 WRAP(sendrecv_replace,
      (void *buf, MPI_Fint *count, MPI_Fint *type, MPI_Fint *dest, MPI_Fint *sendtag, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm,
       MPI_Fint *status),
-     (buf, count, type, dest, sendtag, source, recvtag, comm, status), OWN_STATUS, EXCHANGED(count, type))
+     (buf, count, type, dest, sendtag, source, recvtag, comm, status), SPARE_STATUS, EXCHANGED(count, type))
 
 #define COLLECTIVE(Name, name, kind, LIST) \
   WRAP(name, (LIST(PARAMETER) MPI_Fint *comm), (LIST(ARGUMENT) comm), , flitwork_collective(kind, CALL_OF(LIST), NULL, 0)) \
@@ -198,17 +198,17 @@ ONE_SIDED(ONE_SIDED_CALL)
 #define SEVERAL \
   HANDLES(statuses); \
   statuses = several.statuses
-WRAP(wait, (MPI_Fint *request, MPI_Fint *status), (request, status), HANDLE; OWN_STATUS, complete(handle, status))
-WRAP(test, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status), (request, flag, status), HANDLE; OWN_STATUS,
+WRAP(wait, (MPI_Fint *request, MPI_Fint *status), (request, status), HANDLE; SPARE_STATUS, complete(handle, status))
+WRAP(test, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status), (request, flag, status), HANDLE; SPARE_STATUS,
      if (*flag) complete(handle, status))
 WRAP(waitall, (MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses), (count, requests, statuses), SEVERAL,
      for (MPI_Fint i = 0; i < *count; i++) one_of(&several, i, i))
 WRAP(testall, (MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses), (count, requests, flag, statuses),
      SEVERAL, for (MPI_Fint i = 0; *flag && i < *count; i++) one_of(&several, i, i))
 WRAP(waitany, (MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *status), (count, requests, index, status),
-     OWN_STATUS; HANDLES(status), if (*index != MPI_UNDEFINED) one_of(&several, *index - 1, 0))
+     SPARE_STATUS; HANDLES(status), if (*index != MPI_UNDEFINED) one_of(&several, *index - 1, 0))
 WRAP(testany, (MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status), (count, requests, index, flag, status),
-     OWN_STATUS; HANDLES(status), if (*flag && *index != MPI_UNDEFINED) one_of(&several, *index - 1, 0))
+     SPARE_STATUS; HANDLES(status), if (*flag && *index != MPI_UNDEFINED) one_of(&several, *index - 1, 0))
 #define SOME(name) \
   WRAP(name, (MPI_Fint *count, MPI_Fint *requests, MPI_Fint *done, MPI_Fint *indices, MPI_Fint *statuses), \
        (count, requests, done, indices, statuses), SEVERAL, \
@@ -224,12 +224,12 @@ WRAP(cancel, (MPI_Fint *request), (request), , flitwork_request_cancel(flitwork_
 WRAP(probe, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *status), (source, tag, comm, status), , )
 WRAP(iprobe, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status), (source, tag, comm, flag, status), , )
 WRAP(mprobe, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *message, MPI_Fint *status), (source, tag, comm, message, status),
-     OWN_STATUS, matched(*comm, *message, status))
+     SPARE_STATUS, matched(*comm, *message, status))
 WRAP(improbe, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *message, MPI_Fint *status),
-     (source, tag, comm, flag, message, status), OWN_STATUS, if (*flag) matched(*comm, *message, status))
+     (source, tag, comm, flag, message, status), SPARE_STATUS, if (*flag) matched(*comm, *message, status))
 #define MESSAGE uint64_t key = flitwork_message_key(PMPI_Message_f2c(*message))
 WRAP(mrecv, (void *buf, MPI_Fint *count, MPI_Fint *type, MPI_Fint *message, MPI_Fint *status), (buf, count, type, message, status),
-     MESSAGE; OWN_STATUS, IN_C; flitwork_request_complete(key, &found))
+     MESSAGE; SPARE_STATUS, IN_C; flitwork_request_complete(key, &found))
 WRAP(imrecv, (void *buf, MPI_Fint *count, MPI_Fint *type, MPI_Fint *message, MPI_Fint *request), (buf, count, type, message, request), MESSAGE,
      HANDLE; flitwork_request_move(key, flitwork_key(handle)))
 

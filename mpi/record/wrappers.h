@@ -55,7 +55,7 @@ STARTED_SENDS(STARTED_SEND)
 PERSISTENT_SENDS(PERSISTENT_SEND)
 
 int NAME(MPI_, Recv)(RECVS(PARAMETER) MPI_Comm comm, MPI_Status *status) {
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = NAME(PMPI_, Recv)(RECVS(ARGUMENT) comm, to);
   if (rc == MPI_SUCCESS) flitwork_recv(CALL_OF(RECVS), to, NULL, 0);
@@ -76,7 +76,7 @@ STARTED_RECV(Recv_init, 1)
 
 int NAME(MPI_, Sendrecv)(const void *sendbuf, NUMBER sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
                          NUMBER recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = NAME(PMPI_, Sendrecv)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, to);
   if (rc == MPI_SUCCESS)
@@ -88,7 +88,7 @@ int NAME(MPI_, Sendrecv)(const void *sendbuf, NUMBER sendcount, MPI_Datatype sen
 
 int NAME(MPI_, Sendrecv_replace)(void *buf, NUMBER count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
                                  MPI_Comm comm, MPI_Status *status) {
-  MPI_Status own, *to = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status spare, *to = status == MPI_STATUS_IGNORE ? &spare : status;
   flitwork_enter();
   int rc = NAME(PMPI_, Sendrecv_replace)(buf, count, type, dest, sendtag, source, recvtag, comm, to);
   if (rc == MPI_SUCCESS)

@@ -301,7 +301,7 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the algorithm."""
 
     @property
     def ranks(self) -> int:
@@ -437,7 +437,7 @@ class Plan:
         """The threads that share its network among them."""
 
     def threads_that_pay(self, most: int) -> int:
-        """As many threads as have enough to do, ``most`` at most; one where its network may not be cut in parts."""
+        """Number of threads that have enough to do, ``most`` at most; one where the network cannot be cut in parts."""
 
     def on_threads(self, threads: int) -> Plan:
         """The same plan on another number of threads."""

@@ -14,7 +14,7 @@ from flitwork import _core
 
 NOBODY = 2**32 - 1
 #: One step: to whom, which blocks; from whom, which blocks; whether the rank waits.
-Told = tuple[int | None, list[int], int | None, list[int], bool]
+StepTuple = tuple[int | None, list[int], int | None, list[int], bool]
 
 
 class CWorld(ctypes.Structure):
@@ -104,7 +104,7 @@ class Steps:
         self.direct = bool(c.flitwork_steps_are_direct(handle))
         self.out = CStep()
 
-    def at(self, rank: int, step: int) -> Told | None:
+    def at(self, rank: int, step: int) -> StepTuple | None:
         out = self.out
         if self.c.flitwork_steps_at(self.handle, rank, step, out):
             return None
@@ -125,7 +125,7 @@ def of_core(algorithm: str, world: World) -> _core.CollectiveSteps:
     )  # fmt: skip
 
 
-def told_by_core(steps: _core.CollectiveSteps, rank: int, step: int) -> Told:
+def step_of_core(steps: _core.CollectiveSteps, rank: int, step: int) -> StepTuple:
     to, sent, source, came, adds, waits = steps.step(rank, step)
     assert not adds
     return to, [*(sent or ())], source, [*(came or ())], waits

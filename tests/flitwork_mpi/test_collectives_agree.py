@@ -49,9 +49,9 @@ def test_they_send_the_same(size: tuple[int, int], row: dict[str, str]) -> None:
     ran = fw.mpi.run(
         program, operation, ranks=size[0] * size[1], network=net, algorithms=chosen, packet_flits=64, packets=True
     )
-    told: dict[str, Any] = {"packet_flits": 64} | ({} if operation == "barrier" else {"message_bytes": BYTES})
-    told |= {"root": ROOT} if "root" in row["parameters"] else {}
-    made = fw.simulate(net, fw.collective(operation, name, **told), packets=True)
+    parameters: dict[str, Any] = {"packet_flits": 64} | ({} if operation == "barrier" else {"message_bytes": BYTES})
+    parameters |= {"root": ROOT} if "root" in row["parameters"] else {}
+    made = fw.simulate(net, fw.collective(operation, name, **parameters), packets=True)
     assert messages(ran.result) == messages(made)
     assert ran.result.completion_cycles == made.completion_cycles
 
@@ -63,11 +63,11 @@ REDUCTIONS = [row for row in ROWS if row["operation"] in ("reduce_scatter", "red
 def test_adding_up_takes_the_same_time(row: dict[str, str]) -> None:
     operation, name = row["operation"], row["name"]
     net = fw.Torus(3, 4, units=fw.Units(flit_bytes=16))
-    told: dict[str, Any] = {"root": ROOT} if "root" in row["parameters"] else {}
+    parameters: dict[str, Any] = {"root": ROOT} if "root" in row["parameters"] else {}
     times = []
     for rate in (0, 2.3):
         host = fw.Host(reduce_cycles_per_flit=rate)
-        work = fw.collective(operation, name, message_bytes=BYTES, packet_flits=64, **told)
+        work = fw.collective(operation, name, message_bytes=BYTES, packet_flits=64, **parameters)
         made = fw.simulate(net, work, host=host, packets=True)
         ran = fw.mpi.run(
             program, operation, ranks=12, network=net, host=host, algorithms={operation: name}, packet_flits=64,

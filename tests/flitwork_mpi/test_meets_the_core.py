@@ -37,8 +37,8 @@ def test_programs_of_ranks_ask_too() -> None:
             comm.recv(source=0)
 
     eager = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10**6))
-    asks = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10))
-    assert eager.finish_ns[0] < 50_000 < asks.finish_ns[0]
+    rendezvous = fw.mpi.run(program, ranks=2, network=fw.Torus(2), host=fw.Host(eager_limit_flits=10))
+    assert eager.finish_ns[0] < 50_000 < rendezvous.finish_ns[0]
 
 
 def test_rank_programs_copy_too() -> None:

@@ -38,20 +38,20 @@ pytestmark = pytest.mark.usefixtures("mpi_programs")
 @pytest.mark.parametrize("family", ["mpich", pytest.param("openmpi", marks=pytest.mark.slow)])
 def test_rows_and_what_continues(family: str, tmp_path: Path) -> None:
     launcher = Library.needed(family).launcher(3)
-    told: list[Any] = []
+    rows_seen: list[Any] = []
     file = tmp_path / "t.csv"
 
     def run(*sizes: int, names: list[str] | None = None) -> pd.DataFrame:
-        told.clear()
+        rows_seen.clear()
         done = fw.tune.bench(
             launcher, sizes, operations=["alltoall", "alltoallv"], algorithms=names, limits=FEW, output=file,
-            told=lambda row, number, total: told.append((row["algorithm"], row["bytes"], number, total)),
+            told=lambda row, number, total: rows_seen.append((row["algorithm"], row["bytes"], number, total)),
         )  # fmt: skip
         assert not done.failed and not done.wrong
         return done.table
 
     table = run(8, names=["library"])
-    assert [one[2:] for one in told] == [(1, 2), (2, 2)]
+    assert [one[2:] for one in rows_seen] == [(1, 2), (2, 2)]
     assert list(table.columns) == list(fw.tune.COLUMNS) and set(table["mpi"]) == {family}
     assert table["verified"].all() and (table["ranks"] == 3).all() and (table["ranks_per_server"] == 3).all()
     assert (table["repetitions"] <= 12).all() and (table["low"] <= table["seconds"]).all()
@@ -59,7 +59,7 @@ def test_rows_and_what_continues(family: str, tmp_path: Path) -> None:
     # What is stored is not measured again.
     before = file.read_text()
     table = run(8, 0, names=["library"])
-    assert [one[:3] for one in told] == [("library", 0, 3), ("library", 0, 4)]
+    assert [one[:3] for one in rows_seen] == [("library", 0, 3), ("library", 0, 4)]
     assert file.read_text().startswith(before) and len(table) == 4
     again = fw.tune.read_measurements(file)
     pd.testing.assert_frame_equal(again, table, check_dtype=False)
@@ -108,7 +108,7 @@ def test_a_map_defines_what_goes_by_coordinates(tmp_path: Path) -> None:
 )
 def test_bad_arguments(more: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job(4, 4, 4, "Open MPI v4.1.4, package")
-    monkeypatch.setattr("flitwork_mpi.tune.measuring._asked", lambda *_: (job, "openmpi", "4.1.4"))
+    monkeypatch.setattr("flitwork_mpi.tune.measuring._probe", lambda *_: (job, "openmpi", "4.1.4"))
     monkeypatch.setattr("flitwork_mpi.native.build.built", lambda *_: Path(__file__))
     with pytest.raises(fw.ConfigError, match=said):
         fw.tune.bench([sys.executable], [1], **more)

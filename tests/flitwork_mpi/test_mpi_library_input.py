@@ -163,8 +163,10 @@ def test_ranks_with_other_levels_of_threads(name: str) -> None:
     mpi = family(name)
     done = mpi.run(4, mpi.compile("levels.c"), "differ", alltoall="two_level_ring", servers="2,2", report="1")
     assert sorted(done.stdout.split("\n")) == ["", *(f"rank {rank}: 0 wrong" for rank in range(4))], done.stderr
-    told = done.stderr.count("flitwork: some ranks have MPI_THREAD_MULTIPLE and others have not")
-    assert (told, "  two_level_ring  " in done.stderr) == ((1, False) if mpi.is_later_mpich else (0, True)), done.stderr
+    warnings = done.stderr.count("flitwork: some ranks have MPI_THREAD_MULTIPLE and others have not")
+    assert (warnings, "  two_level_ring  " in done.stderr) == ((1, False) if mpi.is_later_mpich else (0, True)), (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, *WHEELS])

@@ -105,10 +105,10 @@ def test_what_is_between_locks_is_counted_beside_what_is_between_fences(tmp_path
 def trace_of(*of_ranks: list[tuple[str, int, int, int, int]]) -> Trace:
     """A trace of one window on all ranks: records as (kind, peer, tag, bytes that go, bytes that come)."""
     ranks = []
-    for own in of_ranks:
-        events = np.zeros(len(own), dtype=EVENT)
-        lists = [number for kind, *_, goes, comes in own if kind == "ONE_SIDED" for number in (goes, comes)]
-        for event, (kind, peer, tag, *_) in zip(events, own, strict=True):
+    for calls in of_ranks:
+        events = np.zeros(len(calls), dtype=EVENT)
+        lists = [number for kind, *_, goes, comes in calls if kind == "ONE_SIDED" for number in (goes, comes)]
+        for event, (kind, peer, tag, *_) in zip(events, calls, strict=True):
             event["what"], event["peer"], event["tag"] = KINDS[kind], peer, tag
             event["words"] = 2 * (kind == "ONE_SIDED")
         begins = np.cumsum(events["words"], dtype=np.int64) - events["words"]

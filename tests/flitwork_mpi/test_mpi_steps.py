@@ -13,7 +13,7 @@ import flitwork as fw
 import pytest
 from flitwork import _core
 from flitwork.planning.specification import plan_of, simulation
-from mpi_steps import Library, Steps, Told, World, many_worlds, of_core, on_servers, small_worlds, told_by_core
+from mpi_steps import Library, Steps, StepTuple, World, many_worlds, of_core, on_servers, small_worlds, step_of_core
 
 NAMES = [name for name, _ in _core.all_to_alls()]
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -26,10 +26,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return Library(tmp_path_factory.mktemp("steps"), COMPILER)
 
 
-def differences(steps: Steps, core: _core.CollectiveSteps) -> Iterable[tuple[int, int, Told | None, Told]]:
+def differences(steps: Steps, core: _core.CollectiveSteps) -> Iterable[tuple[int, int, StepTuple | None, StepTuple]]:
     for rank in range(steps.ranks):
         for step in range(core.steps):
-            found, expected = steps.at(rank, step), told_by_core(core, rank, step)
+            found, expected = steps.at(rank, step), step_of_core(core, rank, step)
             if found != expected:
                 yield rank, step, found, expected
 
@@ -72,18 +72,20 @@ def test_a_step_that_differs_is_seen(library: Library, monkeypatch: pytest.Monke
     assert isinstance(made, Steps)
     assert not [*differences(made, of_core("hierarchical", world))]
     assert [*differences(made, of_core("hierarchical", replace(world, servers=on_servers((4, 3, 2)))))]
-    told = made.at(0, 0)
-    assert told is not None
+    steps_seen = made.at(0, 0)
+    assert steps_seen is not None
     monkeypatch.setattr(
-        made, "at", lambda *at: (*told[:3], told[3][::-1], told[4]) if at == (0, 0) else Steps.at(made, *at)
+        made,
+        "at",
+        lambda *at: (*steps_seen[:3], steps_seen[3][::-1], steps_seen[4]) if at == (0, 0) else Steps.at(made, *at),
     )
     assert [wrong[:2] for wrong in differences(made, of_core("hierarchical", world))] == [(0, 0)]
 
 
 def sent(steps: Steps) -> list[tuple[int, int, int, int]]:
     """The messages: from, to, blocks, step."""
-    told = ((rank, step, steps.at(rank, step)) for rank in range(steps.ranks) for step in range(steps.count))
-    return [(r, one[0], len(one[1]), step) for r, step, one in told if one is not None and one[0] is not None]
+    steps_seen = ((rank, step, steps.at(rank, step)) for rank in range(steps.ranks) for step in range(steps.count))
+    return [(r, one[0], len(one[1]), step) for r, step, one in steps_seen if one is not None and one[0] is not None]
 
 
 def simulated(work: fw.Workload, network: fw.Network, world: World) -> list[tuple[int, int, int, int]]:
@@ -111,10 +113,10 @@ def test_messages_are_those_that_are_simulated(library: Library, name: str) -> N
         if name in ("a2a", "a2and_x_inner"):
             work: fw.Workload = fw.all_to_all(name, message_flits=1)
         else:
-            told: dict[str, object] = {"radix": world.radix} if name == "bruck" else {}
-            told |= {"leaders": world.leaders} if name == "multi_leader" else {}
-            told |= {"order": "descending" if world.descending else "ascending"} if name == "butterfly" else {}
-            given = {key: value for key, value in told.items() if value is not None}
+            steps_seen: dict[str, object] = {"radix": world.radix} if name == "bruck" else {}
+            steps_seen |= {"leaders": world.leaders} if name == "multi_leader" else {}
+            steps_seen |= {"order": "descending" if world.descending else "ascending"} if name == "butterfly" else {}
+            given = {key: value for key, value in steps_seen.items() if value is not None}
             work = fw.collective("all_to_all", name, message_flits=1, **given)  # type: ignore[arg-type]
         assert sent(made) == simulated(work, network, world), f"{name} {world}"
         compared += 1

@@ -16,7 +16,7 @@ from common import Cli
 from flitwork import _core
 from flitwork_mpi.programs.step_table import StepTable, step_table
 from mpi_libraries import Library
-from mpi_steps import World, of_core, small_worlds, told_by_core
+from mpi_steps import World, of_core, small_worlds, step_of_core
 
 #: What a line says: to whom, from whom, whether it waits, and the blocks.
 Line = tuple[int | None, int | None, bool, list[str], list[str]]
@@ -97,19 +97,19 @@ def network(world: World) -> fw.Network | None:
 def test_tables_of_algorithms_are_their_steps(name: str) -> None:
     made = 0
     for world in small_worlds():
-        told = {"ranks": world.ranks, "server_of": world.servers, "network": network(world)}
-        told |= {"radix": world.radix, "leaders": world.leaders, "descending": world.descending}
+        steps_seen = {"ranks": world.ranks, "server_of": world.servers, "network": network(world)}
+        steps_seen |= {"radix": world.radix, "leaders": world.leaders, "descending": world.descending}
         try:
             core = of_core(name, world)
         except fw.ConfigError:
             with pytest.raises(fw.ConfigError):
-                step_table(name, **told)  # type: ignore[arg-type]
+                step_table(name, **steps_seen)  # type: ignore[arg-type]
             continue
-        table = step_table(name, **told)  # type: ignore[arg-type]
+        table = step_table(name, **steps_seen)  # type: ignore[arg-type]
         _, steps = read(text_of(table))
         for rank in range(world.ranks):
             for step in range(core.steps):
-                to, sent, source, came, waits = told_by_core(core, rank, step)
+                to, sent, source, came, waits = step_of_core(core, rank, step)
                 blocks = [[f"{b // world.ranks}:{b % world.ranks}" for b in some] for some in (sent, came)]
                 assert steps[rank][step] == (to, source, waits, *blocks)
         carry_out(text_of(table))
@@ -274,9 +274,9 @@ def test_exchanges_that_are_no_all_to_all_are_refused_by_the_pair() -> None:
 
 
 def test_what_contradicts_itself_is_refused() -> None:
-    def fault(*args: object, **told: object) -> str:
+    def fault(*args: object, **steps_seen: object) -> str:
         with pytest.raises(fw.ConfigError) as error:
-            step_table(*args, **told)  # type: ignore[arg-type]
+            step_table(*args, **steps_seen)  # type: ignore[arg-type]
         return str(error.value)
 
     assert "did you mean bruck" in fault("bruk", ranks=8).replace("`", "")
@@ -358,8 +358,8 @@ def test_the_library_runs_tables(family: str, tmp_path: Path) -> None:
     ]
     for table in tables:
         file = table.save(tmp_path / "a.steps")
-        told = {"FLITWORK_MPI_ALLTOALL": f"table:{file}", "FLITWORK_MPI_REPORT": "1", "FLITWORK_MPI_STRICT": "1"}
+        steps_seen = {"FLITWORK_MPI_ALLTOALL": f"table:{file}", "FLITWORK_MPI_REPORT": "1", "FLITWORK_MPI_STRICT": "1"}
         preloaded = ["env", f"LD_PRELOAD={tmp_path / 'mpi' / 'built' / 'libflitwork_mpi.so'}"]
-        said = mpi.run(5, *preloaded, *(f"{name}={value}" for name, value in told.items()), program)
+        said = mpi.run(5, *preloaded, *(f"{name}={value}" for name, value in steps_seen.items()), program)
         assert said.count("0 wrong at rank") == 5, said
         assert f"table:{file}" in said, said

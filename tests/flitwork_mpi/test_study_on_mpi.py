@@ -13,7 +13,7 @@ import pytest
 from flitwork.cli import main
 from flitwork.report import of_measurements
 from flitwork.studies.makino_1997_ap1000 import measures
-from flitwork_mpi.native.launcher import ranks_told
+from flitwork_mpi.native.launcher import ranks_of_launcher
 from flitwork_mpi.studies.makino_1997_ap1000 import claims_on_mpi, on_mpi, ways_on_mpi
 from flitwork_mpi.tune import session
 from flitwork_mpi.tune.operations import Measurement, Way, bench_operations, job_of
@@ -194,7 +194,7 @@ def test_too_few_ranks_for_a_line(ranks: int, tmp_path: Path) -> None:
     ],
 )
 def test_how_many_ranks_a_launcher_is_told(words: str, ranks: int | None) -> None:
-    assert ranks_told(words.split()) == ranks
+    assert ranks_of_launcher(words.split()) == ranks
 
 
 @pytest.mark.parametrize(

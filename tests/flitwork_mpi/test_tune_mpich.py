@@ -78,9 +78,9 @@ def test_mpich_selects_what_the_file_says(mpich: Library, base: Path, tmp_path: 
     sizes = (1, 63, 64, 1023, 1024, 4096)
 
     def called(file: Path | None) -> dict[int, str]:
-        told = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(file)} if file else {}
+        variables = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(file)} if file else {}
         words = ("-genv", "LD_PRELOAD", watch, program, *sizes)
-        printed = mpich.run(RANKS, *words, MPIR_CVAR_NOLOCAL="1", MPIR_CVAR_CH4_NETMOD="ucx", **told)
+        printed = mpich.run(RANKS, *words, MPIR_CVAR_NOLOCAL="1", MPIR_CVAR_CH4_NETMOD="ucx", **variables)
         lines = [line.split() for line in printed.splitlines() if line.startswith("called")]
         if any(len(line) < 3 for line in lines):
             pytest.skip("this MPICH does not talk through UCX: what it selects cannot be seen")

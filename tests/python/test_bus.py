@@ -89,7 +89,7 @@ def test_a_barrier_goes_by_wire_and_a_schedule_may_say_so() -> None:
     assert fw.simulate(fw.Torus(4, barrier_tree=fw.BarrierTree(hop_cycles=7)), news).completion_cycles == 7
     with pytest.raises(fw.ConfigError, match="it has no barrier tree"):
         fw.simulate(fw.Torus(4), news)
-    with pytest.raises(fw.ScheduleError, match="carries news alone"):
+    with pytest.raises(fw.ScheduleError, match="carries signals alone"):
         fw.Schedule([[fw.Send(1, flits=2, network="tree")], [fw.Receive(0, flits=2)]])
 
 

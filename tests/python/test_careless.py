@@ -207,8 +207,8 @@ def test_the_exit_code_stays_where_messages_cannot_be_written(words: list[str], 
         command = [sys.executable, "-m", "flitwork", "simulate", "a2a", *form, *words]
         # With and without buffers.
         for unbuffered in ("", "1"):
-            told = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, timeout=120, check=False, env=told)
+            variables = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, timeout=120, check=False, env=variables)
             assert done.returncode == 2
 
 

@@ -22,7 +22,7 @@ traffic = uniform; injection_rate = 0.1; sample_period = 100; warmup_periods = 1
 
 def loaded(arguments: list[str], modules: tuple[str, ...]) -> list[str]:
     """Which of ``modules`` a command has loaded by its end."""
-    asked = f"""
+    script = f"""
 import sys
 sys.argv = ["flitwork", *{arguments!r}]
 from flitwork.cli import main
@@ -32,7 +32,7 @@ except SystemExit as end:
     assert not end.code, end.code
 print("loaded:", *[name for name in {modules!r} if name in sys.modules])
 """
-    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return found.stdout.splitlines()[-1].removeprefix("loaded:").split()
 
 
@@ -54,10 +54,10 @@ def test_a_simulation_loads_no_large_library() -> None:
 
 
 def test_the_package_loads_what_is_asked_for() -> None:
-    asked = "import sys, flitwork as fw; print({*%r} & {*sys.modules}); fw.Torus(4, 4); print({*%r} & {*sys.modules})"
+    script = "import sys, flitwork as fw; print({*%r} & {*sys.modules}); fw.Torus(4, 4); print({*%r} & {*sys.modules})"
     modules = (*HEAVY, "numpy")
     found = subprocess.run(
-        [sys.executable, "-c", asked % (modules, modules)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", script % (modules, modules)], capture_output=True, text=True, check=True
     )
     assert found.stdout.split() == ["set()", "set()"]
 

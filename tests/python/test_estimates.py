@@ -45,8 +45,10 @@ def test_a_plan_says_time_and_memory(cli: Cli) -> None:
 
 def plan_of_an_all_to_all(cli: Cli, size: str) -> tuple[float, dict[str, float]]:
     began = time.monotonic()
-    told = ("operation=all_to_all", "algorithm=pairwise_shift")
-    done = cli("plan", "collective", "--size", size, *(f"--set={one}" for one in told), "--message-flits", 1, "--json")
+    settings = ("operation=all_to_all", "algorithm=pairwise_shift")
+    done = cli(
+        "plan", "collective", "--size", size, *(f"--set={one}" for one in settings), "--message-flits", 1, "--json"
+    )
     assert done.returncode == 0, done.stderr
     return time.monotonic() - began, json.loads(done.stdout)["described"]
 
@@ -65,20 +67,20 @@ def test_a_plan_of_117_649_ranks_takes_seconds(cli: Cli) -> None:
 
 def test_sizes_of_an_all_to_all_may_be_a_file_and_may_be_0(cli: Cli, tmp_path: Path) -> None:
     np.savetxt(tmp_path / "w.csv", np.zeros((16, 16)), delimiter=",", fmt="%d")
-    told = ("operation=all_to_all", "algorithm=birkhoff", "units.flit_bytes=16", "sizes=w.csv")
-    done = cli("simulate", "collective", "--size", "4x4", *(f"--set={one}" for one in told), "--json")
+    settings = ("operation=all_to_all", "algorithm=birkhoff", "units.flit_bytes=16", "sizes=w.csv")
+    done = cli("simulate", "collective", "--size", "4x4", *(f"--set={one}" for one in settings), "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)
     # A pair with nothing to send exchanges a message of a flit.
     ones = fw.simulate(fw.Torus(4, 4), fw.collective("all_to_all", "birkhoff", message_flits=1))
     assert row["completion_cycles"] == ones.completion_cycles
-    twice = cli("simulate", "collective", "--size", "4x4", *(f"--set={one}" for one in told), "--set=file=w.csv")
+    twice = cli("simulate", "collective", "--size", "4x4", *(f"--set={one}" for one in settings), "--set=file=w.csv")
     assert twice.returncode == 2 and "once" in twice.stderr
     with pytest.raises(fw.ConfigError, match="above 0"):
         fw.simulate(fw.Torus(2), fw.traffic("matrix", offered_load=0.1, weights=np.zeros((2, 2))))
 
 
-class Told(Watcher):
+class Recorder(Watcher):
     """A watcher that says nothing."""
 
 
@@ -90,7 +92,7 @@ class Told(Watcher):
 def test_pick_says_what_is_left(work_done: float, expected: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pick, "note", said.append)
-    announcer = pick._Announcer(Told(), 100.0)
+    announcer = pick._Announcer(Recorder(), 100.0)
     status = Status(8, work=100.0, started=time.monotonic())
     announcer.tick(status)
     assert said == []

@@ -133,8 +133,8 @@ def test_a_run_of_nothing_says_so() -> None:
 
 def test_a_message_that_asks_first() -> None:
     """Request and answer are one flit each, and take the way of a packet; a receive that is late holds up the answer."""
-    asking, way = fw.Host(eager_limit_flits=4), sum(delays(fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)))
-    explained = fw.explain(fw.simulate(fw.Mesh(2), messages(1, 8), host=asking, run=RECORDED))
+    rendezvous, way = fw.Host(eager_limit_flits=4), sum(delays(fw.simulate(fw.Mesh(2), messages(1, 8), run=RECORDED)))
+    explained = fw.explain(fw.simulate(fw.Mesh(2), messages(1, 8), host=rendezvous, run=RECORDED))
     assert explained.path[["what", "rank", "to_rank"]].to_numpy().tolist() == [
         ["request", 0, 1],
         ["answer", 1, 0],
@@ -142,7 +142,7 @@ def test_a_message_that_asks_first() -> None:
     ]
     assert causes(explained.result) == {"rendezvous": 2 * way, "serialisation": 7, "hops": way}
     late = fw.Schedule([[fw.Send(1, flits=8)], [fw.Compute(cycles=100), fw.Receive(0, flits=8)]])
-    explained = fw.explain(fw.simulate(fw.Mesh(2), late, host=asking, run=RECORDED))
+    explained = fw.explain(fw.simulate(fw.Mesh(2), late, host=rendezvous, run=RECORDED))
     assert list(explained.path["what"]) == ["computing", "answer", "message"]
     assert causes(explained.result) == {"computing": 100, "rendezvous": way, "serialisation": 7, "hops": way}
 
@@ -284,9 +284,9 @@ def test_the_pieces_sum_to_the_completion_time(seed: int) -> None:
         service = fw.Service(order="random" if seed % 8 == 2 else "round_robin")
         service = service.replace(message_overhead_cycles=rng.choice([0, 5]), start_jitter_cycles=rng.choice([0, 20]))
         network = network.replace(nic=nic.replace(service=service))
-    told = fw.Run(record=fw.Record(operations=True), warmup_cycles=50) if background else fw.Run()
-    plain = fw.simulate(network, work, host=host, background=background, run=told)
-    record = told.replace(record=fw.Record(waits=True, operations=True))
+    run = fw.Run(record=fw.Record(operations=True), warmup_cycles=50) if background else fw.Run()
+    plain = fw.simulate(network, work, host=host, background=background, run=run)
+    record = run.replace(record=fw.Record(waits=True, operations=True))
     recorded = fw.simulate(network, work, host=host, background=background, run=record)
     assert recorded.digest == plain.digest
     if router == WHOLE_PACKETS:

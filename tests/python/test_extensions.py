@@ -56,7 +56,7 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_core_loads_nothing_of_mpi(study: Path) -> None:
-    asked = """
+    script = """
 import sys
 sys.modules["flitwork_mpi"] = sys.modules["greenlet"] = None
 sys.argv = ["flitwork", "run", sys.argv[1], "--quick", "--out", sys.argv[2]]
@@ -69,7 +69,7 @@ import flitwork as fw
 assert fw.simulate(fw.Torus(2, 2), fw.all_to_all(message_flits=2)).completion_cycles
 """
     done = subprocess.run(
-        [sys.executable, "-c", asked, str(study), str(study.parent / "out")], capture_output=True, text=True
+        [sys.executable, "-c", script, str(study), str(study.parent / "out")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 
@@ -111,7 +111,7 @@ assert hasattr(fw, "view") and hasattr(fw, "fit")
 
 
 def test_a_simulation_needs_no_library_of_an_extra(tmp_path: Path) -> None:
-    asked = """
+    script = """
 import sys
 for name in ("dask", "distributed", "greenlet", "jinja2", "networkx", "psutil", "scipy", "statsmodels"):
     sys.modules[name] = None
@@ -123,7 +123,7 @@ assert fw.pick(net, message_flits=4).best
 fw.explain(fw.simulate(net, fw.all_to_all(message_flits=4)))
 fw.plot.channel_heatmap(fw.simulate(net, fw.all_to_all(message_flits=4), channel_window_cycles=5))
 """
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -149,21 +149,21 @@ main()
     ],
 )
 def test_a_command_that_lacks_a_library_says_what_to_install(words: list[str], said: str, tmp_path: Path) -> None:
-    asked = [sys.executable, "-c", WITHOUT.format(words=words)]
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    script = [sys.executable, "-c", WITHOUT.format(words=words)]
+    done = subprocess.run(script, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "") and said in done.stderr and "Traceback" not in done.stderr
 
 
 def test_help_lists_commands_that_lack_a_library() -> None:
-    asked = [sys.executable, "-c", WITHOUT.format(words=["--help"])]
-    done = subprocess.run(asked, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"})
+    script = [sys.executable, "-c", WITHOUT.format(words=["--help"])]
+    done = subprocess.run(script, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"})
     assert done.returncode == 0, done.stderr
     assert "Not available: scipy is not installed: pip install 'flitwork[fit]'" in done.stdout
     assert "Simulate one workload on one network" in done.stdout
 
 
 def test_names_of_missing_libraries_are_not_offered(tmp_path: Path) -> None:
-    asked = """
+    script = """
 import sys
 for name in ("greenlet", "jinja2", "scipy"):
     sys.modules[name] = None
@@ -171,25 +171,25 @@ import flitwork as fw
 from flitwork import *
 assert "simulate" in globals() and not {"fit", "view", "mpi", "tune"} & {*fw.__all__}
 """
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 def test_a_library_that_cannot_be_loaded_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "greenlet.py").write_text("raise ImportError('undefined symbol')\n")
-    asked = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import flitwork.cli as cli; sys.argv = ['flitwork', 'mpi', 'simulate', 'x.py']; cli.main()"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import flitwork.cli as cli; sys.argv = ['flitwork', 'mpi', 'simulate', 'x.py']; cli.main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and "mpi: cannot be loaded (undefined symbol)" in done.stderr, done.stderr
 
 
 def test_what_a_command_lacks_is_json_where_that_is_asked_for(tmp_path: Path) -> None:
-    asked = [sys.executable, "-c", WITHOUT.format(words=["fit", "times.csv", "--json"])]
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    script = [sys.executable, "-c", WITHOUT.format(words=["fit", "times.csv", "--json"])]
+    done = subprocess.run(script, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and json.loads(done.stderr)["error"] == "MissingExtension"
 
 
 def test_claims_of_stored_results_need_nothing_of_mpi(tmp_path: Path) -> None:
     code = WITHOUT.replace('"scipy", "statsmodels"', '"none"')
-    asked = [sys.executable, "-c", code.format(words=["claims", "makino-1997-ap1000"])]
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    script = [sys.executable, "-c", code.format(words=["claims", "makino-1997-ap1000"])]
+    done = subprocess.run(script, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "F2" in done.stdout, done.stderr

@@ -34,8 +34,8 @@ def bent(size: Any) -> Any:
 
 
 def test_errors_that_grow_with_the_time_are_no_lack_of_fit() -> None:
-    told = [codes(series(line, repeats=3, seed=seed), errors="absolute") for seed in range(20)]
-    assert sum("uneven_spread" in one for one in told) >= 15 and not any("lack_of_fit" in one for one in told)
+    warned = [codes(series(line, repeats=3, seed=seed), errors="absolute") for seed in range(20)]
+    assert sum("uneven_spread" in one for one in warned) >= 15 and not any("lack_of_fit" in one for one in warned)
 
 
 def test_a_ratio_of_points_on_the_line_is_exact() -> None:
@@ -45,9 +45,9 @@ def test_a_ratio_of_points_on_the_line_is_exact() -> None:
 
 
 def test_a_model_that_fits_has_no_warnings() -> None:
-    told = [codes(series(line, repeats=3, seed=seed)) for seed in range(20)]
+    warned = [codes(series(line, repeats=3, seed=seed)) for seed in range(20)]
     # Each of four tests is wrong once in a hundred times.
-    assert sum(map(bool, told)) <= 3
+    assert sum(map(bool, warned)) <= 3
 
 
 def test_a_negative_start_up() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
-from flitwork.studies.judging import Pending, _given, _told, judges
+from flitwork.studies.judging import Pending, _result_of, _with_warnings, judges
 from flitwork.studies.reproduce import simulate
 
 NAME = "booksim-2-alltoall"
@@ -48,8 +48,8 @@ def test_warnings_come_back() -> None:
         warnings.warn("points are missing", stacklevel=2)
         return 3
 
-    value, said = _told(use)
+    value, said = _with_warnings(use)
     future: Future[Any] = Future()
     future.set_result((value, said))
     with pytest.warns(UserWarning, match="points are missing"):
-        assert _given(future, lambda: 0) == 3
+        assert _result_of(future, lambda: 0) == 3

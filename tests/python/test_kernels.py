@@ -18,7 +18,7 @@ WHOLE = fw.Router(vcs=4, buffer_flits=16, switching="virtual_cut_through", hold_
 OF_THE_RUN = ("kernel", "plan_hash", "wall_seconds")
 
 
-def told(result: fw.Result) -> dict[str, Any]:
+def same_in_both(result: fw.Result) -> dict[str, Any]:
     return {name: value for name, value in result.row.items() if name not in OF_THE_RUN}
 
 
@@ -36,7 +36,7 @@ def test_both_kernels_give_the_same_result(routing: str) -> None:
             runs[kernel] = fw.simulate(network, workload, run=run)
         assert [result.kernel for result in runs.values()] == ["flit", "packet"]
         flit, packet = runs.values()
-        assert told(flit) == told(packet)
+        assert same_in_both(flit) == same_in_both(packet)
         assert flit.packets.equals(packet.packets) and flit.channels.equals(packet.channels)
         np.testing.assert_array_equal(flit.channel_windows, packet.channel_windows)
 
@@ -60,11 +60,11 @@ def test_it_is_refused_where_it_is_not() -> None:
 
 
 def test_the_command_line_sets_any_field_by_its_place(tmp_path: Path) -> None:
-    told = [
+    same_in_both = [
         *("router.switching=virtual_cut_through", "router.hold_switch_until_tail=true", "buffer_flits=100"),
         *("run.kernel=packet", "host.send_queue=as_ready", "nic.packet_gap_cycles=3", "routing.order=[1, 0]"),
     ]
-    options = [part for setting in told for part in ("--set", setting)]
+    options = [part for setting in same_in_both for part in ("--set", setting)]
     command = [sys.executable, "-m", "flitwork", "simulate", "a2a", "--size", "3x3", "--json"]
     file = tmp_path / "result.parquet"
     done = subprocess.run([*command, *options, "--save", str(file)], capture_output=True, text=True)

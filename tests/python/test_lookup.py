@@ -59,15 +59,15 @@ def test_points_take_the_results_of_others(tmp_path: Path) -> None:
 
 
 def test_what_is_stored_is_not_run_again(tmp_path: Path) -> None:
-    class Told(fw.Watcher):
+    class Recorder(fw.Watcher):
         ran = 0
 
         def finished(self, job: Any, result: Any) -> None:
             self.ran += 1
 
-    told = [Told(), Told()]
-    tables = [fw.run_study(parsed(), tmp_path, watcher=one).table for one in told]
-    assert [one.ran for one in told] == [20, 0]
+    recorders = [Recorder(), Recorder()]
+    tables = [fw.run_study(parsed(), tmp_path, watcher=one).table for one in recorders]
+    assert [one.ran for one in recorders] == [20, 0]
     assert [*tables[0]["digest"]] == [*tables[1]["digest"]]
 
 

@@ -48,7 +48,7 @@ def test_what_is_told_first() -> None:
         Judged.of(claim, Finding(id=claim.id, ours=came_out.get(claim.id)))
         for claim in load_claims(FOLDER / "claims.toml")
     ]
-    jitter, oversubscribed = Front.load(FOLDER).told(claims)
+    jitter, oversubscribed = Front.load(FOLDER).filled_in(claims)
     # What is measured without jitter is what the ring has of the link, not what it loses.
     assert "at least 17 % of the link" in jitter and "without jitter it uses 99.6 %" in jitter
     assert "at most 1.05 times as fast" in oversubscribed

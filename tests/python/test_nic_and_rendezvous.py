@@ -22,10 +22,10 @@ def blocking(late: int) -> list[list[Any]]:
 def test_a_long_send_waits_for_its_receive() -> None:
     eager = [finish(blocking(late), eager_limit_flits=40) for late in (300, 400)]
     assert eager[0][0] == eager[1][0] < 100
-    asks = [finish(blocking(late), eager_limit_flits=39) for late in (300, 400)]
-    assert [b - a for a, b in zip(*asks, strict=True)] == [100, 100]
+    rendezvous = [finish(blocking(late), eager_limit_flits=39) for late in (300, 400)]
+    assert [b - a for a, b in zip(*rendezvous, strict=True)] == [100, 100]
     # One way for the answer, and the message itself.
-    assert asks[0][1] > 300 + 40 + 4
+    assert rendezvous[0][1] > 300 + 40 + 4
 
 
 def test_requests_and_answers_are_packets_of_the_network() -> None:

@@ -245,10 +245,10 @@ def test_what_is_interrupted_leaves_a_file_that_can_be_read(
     for _ in range(times):
         process.send_signal(sent)
         time.sleep(0.02)
-    _, told = process.communicate(timeout=60)
+    _, message = process.communicate(timeout=60)
     # One that comes when the file is closed, and all signals are as they were, ends the process as it is.
     assert process.returncode in (code, *([-sent] if times > 1 else []))
-    assert times > 1 or ("interrupted" in told) == (sent == signal.SIGINT)
+    assert times > 1 or ("interrupted" in message) == (sent == signal.SIGINT)
     table = pd.read_parquet(path)
     assert len(table) >= packets_file.BATCH and table["arrived_cycle"].notna().all()
     assert not table.duplicated(["src", "sequence"]).any()

@@ -52,19 +52,19 @@ def test_too_many_points_are_counted_and_not_made(make: object, path: str) -> No
 
 
 def test_planning_is_told_and_ends_where_a_point_is_wrong() -> None:
-    told: list[tuple[int, int]] = []
+    seen: list[tuple[int, int]] = []
 
     class Recorder(fw.Watcher):
         def planning(self, planned: int, total: int) -> None:
-            told.append((planned, total))
+            seen.append((planned, total))
 
     study = parse_study(tomllib.loads(STUDY))
-    assert len(plan_study(study, watcher=Recorder())) == 8 and told == [(i, 8) for i in range(9)]
-    told.clear()
+    assert len(plan_study(study, watcher=Recorder())) == 8 and seen == [(i, 8) for i in range(9)]
+    seen.clear()
     wrong = parse_study(tomllib.loads(STUDY.replace("N = [3, 4]", "N = [3, 0]")))
     with pytest.raises(fw.ConfigError):
         plan_study(wrong, watcher=Recorder())
-    assert told[-1] == (8, 8) and len(told) < 9
+    assert seen[-1] == (8, 8) and len(seen) < 9
 
 
 #: Runs at once shows what otherwise shows after a second, or every few seconds.
@@ -173,9 +173,9 @@ def test_time_left_is_not_known_beyond_what_was_expected(monkeypatch: pytest.Mon
     monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
     monkeypatch.setattr(display, "say", said.append)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with progress.shown("simulating", 1000) as told:
+    with progress.shown("simulating", 1000) as seen:
         for cycle in (500, 999, 1000, 5000):
-            told(cycle, 0, None)
+            seen(cycle, 0, None)
     assert said == [
         "simulating: cycle 500, 50%, about 1 s left",
         "simulating: cycle 999, 99%, about 1 s left",

@@ -101,9 +101,9 @@ def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
 
 def test_sentences_have_the_values_of_claims_and_none_without() -> None:
     front = Front(found=["Ours {A.one}, paper {A.one:paper}: {A.one:verdict}.", "It is {B.two}.", "And {D.none}."])
-    assert front.told(CLAIMS) == ["Ours 1.45, paper 1.5: reproduced.", "It is no."]
+    assert front.filled_in(CLAIMS) == ["Ours 1.45, paper 1.5: reproduced.", "It is no."]
     with pytest.raises(ConfigError, match=r'found\[0\] = "A.on": expected a claim of the study'):
-        Front(found=["{A.on}"]).told(CLAIMS)
+        Front(found=["{A.on}"]).filled_in(CLAIMS)
 
 
 def test_the_number_of_a_claim_of_ours_is_not_told_as_the_papers() -> None:
@@ -122,7 +122,7 @@ def test_fronts_name_claims_of_their_studies(name: str) -> None:
     study = published()[name]
     front = Front.load(study.folder)
     assert front.asked
-    front.told([Judged.of(claim) for claim in load_claims(study.folder / "claims.toml")])
+    front.filled_in([Judged.of(claim) for claim in load_claims(study.folder / "claims.toml")])
 
 
 def test_the_numbers_in_a_figure() -> None:
@@ -168,10 +168,10 @@ def test_the_numbers_in_a_figure_with_words_along_an_axis() -> None:
 def test_a_figure_that_is_drawn_by_hand_is_told() -> None:
     figure, ax = plt.subplots()
     ax.text(0.5, 0.5, "7")
-    told = pd.DataFrame({"reading": ["one"], "ratio": [7.0]})
+    table = pd.DataFrame({"reading": ["one"], "ratio": [7.0]})
     assert drawn_numbers(figure).empty
-    tell(figure, told)
-    assert drawn_numbers(figure).equals(told)
+    tell(figure, table)
+    assert drawn_numbers(figure).equals(table)
     plt.close(figure)
 
 

@@ -62,7 +62,7 @@ def test_plausible_latencies_are_accepted_and_off_by_half_a_cycle_at_most() -> N
             channel=fw.Channel(latency_ns=wire),
             nic=fw.Nic(packet_gap_ns=gap),
         )
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             plan = described(net)
         rounded = plan["described"].get("rounded", [])
@@ -72,7 +72,7 @@ def test_plausible_latencies_are_accepted_and_off_by_half_a_cycle_at_most() -> N
         hop = (plan["derived"]["hop_cycles"] - 1) * cycle
         change = sum(one["value_ns"] - one["given_ns"] for one in rounded if "packet_gap" not in one["field"])
         assert hop == pytest.approx(wire + switch + change)
-        assert bool(told) == any(abs(one["error"]) > 0.01 for one in rounded)
+        assert bool(warned) == any(abs(one["error"]) > 0.01 for one in rounded)
         # What was rounded is exact, and the same plan.
         assert plan["spec"]["network"].get("units", {}).get("rounding") is None
 

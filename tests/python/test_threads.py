@@ -28,8 +28,8 @@ def test_any_number_of_threads_gives_the_same_result() -> None:
     assert [result.threads for result in (one, *others)] == [1, 2, 3]
     for other in others:
         assert other.threads_why is None
-        told = {**other.row, "wall_seconds": one.row.get("wall_seconds")}
-        assert told == one.row
+        row = {**other.row, "wall_seconds": one.row.get("wall_seconds")}
+        assert row == one.row
 
 
 def test_a_result_says_why_it_was_one_thread() -> None:

@@ -294,9 +294,9 @@ def test_unfit_results_are_refused(recorded: fw.Result, tmp_path: Path) -> None:
 def test_what_cannot_be_simulated_again_says_what_to_record(tmp_path: Path) -> None:
     run = fw.Run(record=fw.Record())
     result = _programmed(run)
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as answered:
         fw.view(result, tmp_path / "a.html")
-    assert "channel_window_cycles = 1, waits = true, operations = true" in str(told.value)
+    assert "channel_window_cycles = 1, waits = true, operations = true" in str(answered.value)
     part = _programmed(fw.Run(record=fw.Record(channel_window_cycles=8)))
     about, arrays = unpacked(fw.view(part, tmp_path / "part.html"))
     assert about["missing"].startswith("Not recorded: queues and why packets wait and what ranks do.")
@@ -375,12 +375,12 @@ def _goal(folder: Path) -> Path:
 def _programmed(run: fw.Run, messages: bool = True) -> fw.Result:
     """The result of ranks that are told what to do while they run: it cannot be simulated again."""
     simulation = fw.Simulation(fw.Torus(2, 2), fw.programs(), run=run)
-    told: set[int] = set()
+    answered: set[int] = set()
     while simulation.advance() == "asked":
         for rank in simulation.asking:
             exchange = (fw.Send((rank + 1) % 4, flits=20), fw.Receive((rank - 1) % 4, flits=20))
-            simulation.give(rank, exchange if messages and rank not in told else [])
-            told.add(rank)
+            simulation.give(rank, exchange if messages and rank not in answered else [])
+            answered.add(rank)
     return simulation.result()
 
 

@@ -72,9 +72,9 @@ def test_path_maps_show_the_destinations_of_the_kernel(pattern: str) -> None:
 
 def test_path_maps_have_their_numbers() -> None:
     figure = paths.path_maps()
-    told = drawn_numbers(figure)
+    numbers = drawn_numbers(figure)
     plt.close(figure)
-    assert told.groupby("pattern")["routes"].sum()["trns"] == sum(paths.channels("transpose", 8).values())
+    assert numbers.groupby("pattern")["routes"].sum()["trns"] == sum(paths.channels("transpose", 8).values())
 
 
 def curve(accepted: Callable[[float], float], latency: float = 100.0) -> pd.DataFrame:

@@ -77,7 +77,8 @@ trait Column<R> {
 /// The values of one field so far.
 struct Field<F, T> {
     name: &'static str,
-    /// Each field has a type of its own, so that the compiler inlines it: called by pointer it took longer than all else.
+    /// Each field has a type of its own, so that the compiler inlines it: called by pointer it took longer than all
+    /// else.
     of: F,
     values: Vec<T>,
 }

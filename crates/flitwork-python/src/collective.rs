@@ -10,8 +10,9 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyRange};
 
-/// What a rank does in a step: to whom it sends which blocks, from whom it receives which, whether it adds, whether it waits.
-type Told<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, bool, bool);
+/// What a rank does in a step: to whom it sends which blocks, from whom it receives which, whether it adds, whether it
+/// waits.
+type StepTuple<'py> = (Option<u32>, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, bool, bool);
 
 /// An algorithm for so many ranks.
 #[pyclass(frozen, module = "flitwork._core")]
@@ -21,7 +22,8 @@ pub struct CollectiveSteps {
     steps: u32,
 }
 
-/// The name and the summary of every all-to-all: those among the collectives, then the orders by coordinates that are not.
+/// The name and the summary of every all-to-all: those among the collectives, then the orders by coordinates that are
+/// not.
 #[pyfunction]
 pub fn all_to_alls() -> Vec<(&'static str, &'static str)> {
     exchanges().collect()
@@ -29,9 +31,10 @@ pub fn all_to_alls() -> Vec<(&'static str, &'static str)> {
 
 #[pymethods]
 impl CollectiveSteps {
-    /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its place, unless it is
-    /// `required`. `topology` (JSON): a network that has the ranks in their order, for algorithms that go by coordinates. `terminals`: that of
-    /// each rank, for algorithms that know servers. All-to-alls are those of `all_to_alls`.
+    /// The algorithm of this name for an operation; where it is not defined for these ranks, the one that takes its
+    /// place, unless it is `required`. `topology` (JSON): a network that has the ranks in their order, for algorithms
+    /// that go by coordinates. `terminals`: that of each rank, for algorithms that know servers. All-to-alls are those
+    /// of `all_to_alls`.
     #[new]
     #[pyo3(signature = (operation, algorithm, ranks, root = 0, topology = None, terminals = None, required = false, radix = None,
         leaders = None, descending = false))]
@@ -92,14 +95,14 @@ impl CollectiveSteps {
     }
 
     /// What a rank does in a step; blocks as a range or a list of their numbers.
-    fn step<'py>(&self, py: Python<'py>, rank: u32, step: u32) -> PyResult<Told<'py>> {
+    fn step<'py>(&self, py: Python<'py>, rank: u32, step: u32) -> PyResult<StepTuple<'py>> {
         if rank >= self.world.ranks || step >= self.steps {
             return Err(PyIndexError::new_err(format!("step {step} of rank {rank}")));
         }
-        let told = (self.algorithm.step)(&self.world, rank, step);
-        let (to, sent) = ends(py, told.send)?;
-        let (from, came) = ends(py, told.receive)?;
-        Ok((to, sent, from, came, told.adds, told.waits))
+        let at_step = (self.algorithm.step)(&self.world, rank, step);
+        let (to, sent) = ends(py, at_step.send)?;
+        let (from, came) = ends(py, at_step.receive)?;
+        Ok((to, sent, from, came, at_step.adds, at_step.waits))
     }
 }
 

@@ -12,15 +12,15 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Stack of the thread: the largest routers are megabytes, and are made there \[bytes].
 const STACK: usize = 64 << 20;
 
-/// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called, every
-/// 50 ms; where either raises, `give_up` is called and the exception is returned at once.
+/// Does `work` without the GIL and returns what it returns. Meanwhile Python sees its signals, and `look` is called,
+/// every 50 ms; where either raises, `on_interrupt` is called and the exception is returned at once.
 ///
 /// `work` must not touch Python: when it has been given up, the interpreter may end before it does.
 pub fn with_signals<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
     mut look: impl FnMut(Python<'_>) -> PyResult<()> + Send,
-    give_up: impl FnOnce() + Send,
+    on_interrupt: impl FnOnce() + Send,
 ) -> PyResult<T> {
     py.detach(move || {
         let (done, result) = channel();
@@ -36,7 +36,7 @@ pub fn with_signals<T: Send + 'static>(
                 Err(RecvTimeoutError::Timeout) => {
                     let looked = Python::attach(|py| py.check_signals().and_then(|()| look(py)));
                     if let Err(raised) = looked {
-                        give_up();
+                        on_interrupt();
                         let _ = result.recv_timeout(GRACE);
                         return Err(raised);
                     }
@@ -46,7 +46,7 @@ pub fn with_signals<T: Send + 'static>(
     })
 }
 
-/// The same for work that has nothing to tell and cannot be told to stop.
+/// Does `work` without the GIL, for work that reports nothing and cannot be stopped; otherwise as [`with_signals`].
 pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     with_signals(py, work, |_| Ok(()), || ())
 }

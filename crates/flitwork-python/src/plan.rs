@@ -167,14 +167,16 @@ impl Plan {
         Ok(Plan::of(plan, self.tables(py)))
     }
 
-    /// Checks that the schedule exchanges every pair exactly once, and adds up the loads of its channels by phase; JSON.
+    /// Checks that the schedule exchanges every pair exactly once, and adds up the loads of its channels by phase;
+    /// JSON.
     fn check(&self, py: Python<'_>) -> PyResult<String> {
         let plan = Arc::clone(&self.plan);
         let checked = without_gil(py, move || check(&plan))?;
         json_text(&checked.map_err(|e| errors::to_python(py, &e))?)
     }
 
-    /// How the messages of each step overlap, and the pauses that follow, by MOD and by hops; JSON. `over`: step or schedule.
+    /// How the messages of each step overlap, and the pauses that follow, by MOD and by hops; JSON. `over`: step or
+    /// schedule.
     fn overlap(&self, py: Python<'_>, over: &str, aggregate: bool) -> PyResult<String> {
         let over = serde_json::from_value(json!(over)).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let plan = Arc::clone(&self.plan);
@@ -206,9 +208,10 @@ impl Plan {
         self.plan.placement.terminal_of().to_vec().into_pyarray(py)
     }
 
-    /// The route of a packet between two routers: the routers, the output ports and the sets of virtual channels that it
-    /// takes, in order; between the first of their terminals, where routes differ between terminals. Where chance decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is
-    /// adaptive, the lowest of the minimal ports is taken each time.
+    /// The route of a packet between two routers: the routers, the output ports and the sets of virtual channels that
+    /// it takes, in order; between the first of their terminals, where routes differ between terminals. Where chance
+    /// decides it is the route of all random bits 0 (the plus direction of a tie); where the routing is adaptive, the
+    /// lowest of the minimal ports is taken each time.
     #[allow(clippy::type_complexity)]
     fn path<'py>(
         &self,
@@ -242,8 +245,8 @@ impl Plan {
         self.plan.threads_that_pay(most)
     }
 
-    /// Runs the plan without the GIL. `progress(cycle, done, total)` is called about 20 times a second; where it returns
-    /// `False`, or a signal arrives, the run stops with `KeyboardInterrupt`.
+    /// Runs the plan without the GIL. `progress(cycle, done, total)` is called about 20 times a second; where it
+    /// returns `False`, or a signal arrives, the run stops with `KeyboardInterrupt`.
     ///
     /// Returns the summary as JSON and the long columns as arrays.
     #[pyo3(signature = (progress=None))]
@@ -314,7 +317,8 @@ fn overlap(plan: &flitwork::Plan, over: Over, aggregate: bool) -> flitwork::Resu
     Ok(pace::steps(&on, over).iter().map(row).collect())
 }
 
-/// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its channels and terminals.
+/// What the schedule of a plan exchanges, that the data of a collective ends where it belongs, and the loads of its
+/// channels and terminals.
 fn check(plan: &flitwork::Plan) -> flitwork::Result<Value> {
     let (schedule, packet_flits) = schedule_of(plan)?;
     let placement = plan.collective().map(|(algorithm, world)| prove(algorithm, &world)).transpose()?;

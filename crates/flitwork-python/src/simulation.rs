@@ -29,8 +29,8 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// A simulation of a plan, before its first cycle. With `tally` it counts traffic by terminal, and the caller decides when it ends; with
-    /// `flits` it also counts when each flit leaves and arrives.
+    /// A simulation of a plan, before its first cycle. With `tally` it counts traffic by terminal, and the caller
+    /// decides when it ends; with `flits` it also counts when each flit leaves and arrives.
     #[new]
     #[pyo3(signature = (plan, tally=false, flits=false))]
     fn new(py: Python<'_>, plan: &Plan, tally: bool, flits: bool) -> PyResult<Self> {
@@ -64,8 +64,8 @@ impl Simulation {
         self.plan().placement.terminal_of().to_vec()
     }
 
-    /// The software times of the host in cycles, for whoever drives the ranks: when each starts (empty: all at once), what a send and what
-    /// a receive costs.
+    /// The software times of the host in cycles, for whoever drives the ranks: when each starts (empty: all at once),
+    /// what a send and what a receive costs.
     #[getter]
     fn software(&self) -> (Vec<u64>, u64, u64) {
         let delays = &self.plan().delays;
@@ -85,8 +85,9 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.requests().collect()))
     }
 
-    /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached` or `ended`.
-    /// `progress(cycle, done, total)` is called about 20 times a second; where it returns `False` the run stops with `KeyboardInterrupt`.
+    /// Simulates all cycles before `until` (all, without it), without the GIL. Says why it paused: `asked`, `reached`
+    /// or `ended`. `progress(cycle, done, total)` is called about 20 times a second; where it returns `False` the run
+    /// stops with `KeyboardInterrupt`.
     #[pyo3(signature = (until=None, progress=None))]
     fn advance(&self, py: Python<'_>, until: Option<u64>, progress: Option<Py<PyAny>>) -> PyResult<&'static str> {
         let (mut raised, watch) = (None, Watch::default());
@@ -120,8 +121,9 @@ impl Simulation {
         self.with(|simulation| operations::supply(simulation, (rank, operations), &plan.units))
     }
 
-    /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that ask, and the
-    /// sends and receives that have completed since the last call: rank, operation, cycle, of a receive sender and send operation.
+    /// Answers ranks that ask, then goes on as [`Simulation::advance`]: why it paused, in which cycle, the ranks that
+    /// ask, and the sends and receives that have completed since the last call: rank, operation, cycle, of a receive
+    /// sender and send operation.
     #[pyo3(signature = (answers, progress=None))]
     fn turn(
         &self,
@@ -151,7 +153,8 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.cancel(rank, operation)))
     }
 
-    /// What has been counted of the traffic before the current cycle, by name: numbers, and lists with an entry for each terminal.
+    /// What has been counted of the traffic before the current cycle, by name: numbers, and lists with an entry for
+    /// each terminal.
     #[getter]
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tally = self.with(|simulation| Ok(simulation.tally()))?;
@@ -203,8 +206,8 @@ impl Simulation {
         self.with(|simulation| Ok(simulation.last_cycles())).map(|cycles| cycles.into_pyarray(py))
     }
 
-    /// The packets that have arrived since the last call, in the order of their arrival, as columns; nothing where none has. For plans with
-    /// `record.to_file`.
+    /// The packets that have arrived since the last call, in the order of their arrival, as columns; nothing where none
+    /// has. For plans with `record.to_file`.
     fn take_packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let packets = self.with(|simulation| Ok(simulation.take_packets()))?;
         let columns = PyDict::new(py);
@@ -212,8 +215,8 @@ impl Simulation {
         Ok(columns)
     }
 
-    /// Ends the simulation: the summary as JSON and the long columns as arrays. Without `arrays` of the columns only `ejected_flits`, as a
-    /// list, for those who need no NumPy.
+    /// Ends the simulation: the summary as JSON and the long columns as arrays. Without `arrays` of the columns only
+    /// `ejected_flits`, as a list, for those who need no NumPy.
     #[pyo3(signature = (arrays=true))]
     fn finish<'py>(&self, py: Python<'py>, arrays: bool) -> PyResult<(String, Bound<'py, PyDict>)> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -36,9 +36,9 @@ pub fn channels<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyD
     Ok(columns)
 }
 
-/// Where routers and channels of a topology (JSON) lie on a page: `routers` (x, y), `segments` (x, y from, x, y to) with
-/// the `channel` that each belongs to, `terminals` (x, y; none where they are not drawn) with the router of each in
-/// `router_of_terminal`, the labels of both `axes` and a `note`; `None` where it cannot be drawn.
+/// Where routers and channels of a topology (JSON) lie on a page: `routers` (x, y), `segments` (x, y from, x, y to)
+/// with the `channel` that each belongs to, `terminals` (x, y; none where they are not drawn) with the router of each
+/// in `router_of_terminal`, the labels of both `axes` and a `note`; `None` where it cannot be drawn.
 #[pyfunction]
 pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
     let fabric = fabric(py, topology)?;
@@ -60,8 +60,8 @@ pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'p
     Ok(Some(found))
 }
 
-/// Where the terminals of a topology (JSON) are: the `router` of each, and the `network_ports` of each router, which come before
-/// those of its terminals.
+/// Where the terminals of a topology (JSON) are: the `router` of each, and the `network_ports` of each router, which
+/// come before those of its terminals.
 #[pyfunction]
 pub fn terminals<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyDict>> {
     let fabric = fabric(py, topology)?;

@@ -1,6 +1,7 @@
 //! Which blocks a message carries, said so that counting them takes no time and listing them is possible.
 //!
-//! A block is a number whose meaning the operation defines ([`super::Operation`]): a pair of ranks, a rank, or a piece of a vector.
+//! A block is a number whose meaning the operation defines ([`super::Operation`]): a pair of ranks, a rank, or a piece
+//! of a vector.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub trait BlockSet: fmt::Debug + Send + Sync {
 }
 
 impl Blocks {
-    /// One block.
+    /// The set of one block.
     pub fn one(block: u64) -> Self {
         Blocks::Run { first: block, count: 1, of: u64::MAX }
     }

@@ -1,4 +1,5 @@
-//! The C interface of the all-to-alls, `mpi/steps.h`. It keeps nothing but what a handle points to, and no panic leaves it.
+//! The C interface of the all-to-alls, `mpi/steps.h`. It keeps nothing but what a handle points to, and no panic leaves
+//! it.
 //!
 //! Its symbols have their names only with the feature `c`, in the static library: nothing else should export them.
 #![allow(unsafe_code, non_camel_case_types)]
@@ -52,7 +53,8 @@ pub struct flitwork_steps {
 /// Makes the algorithm, or says in `error` why not.
 ///
 /// # Safety
-/// As the header says: strings end in 0, arrays are as long as said, `error` has `error_size` bytes. Each of them may be null.
+/// As the header says: strings end in 0, arrays are as long as said, `error` has `error_size` bytes. Each of them may
+/// be null.
 #[cfg_attr(feature = "c", unsafe(no_mangle))]
 pub unsafe extern "C" fn flitwork_steps_new(
     algorithm: *const c_char,
@@ -159,17 +161,17 @@ pub extern "C" fn flitwork_steps_version() -> *const c_char {
 
 impl flitwork_steps {
     fn at(&mut self, rank: u32, step: u32) -> flitwork_step {
-        let told = self.exchange.step(rank, step);
-        self.sent = listed(told.send.as_ref());
-        self.received = listed(told.receive.as_ref());
+        let at_step = self.exchange.step(rank, step);
+        self.sent = listed(at_step.send.as_ref());
+        self.received = listed(at_step.receive.as_ref());
         flitwork_step {
-            to: told.send.map_or(NOBODY, |send| send.peer),
-            from: told.receive.map_or(NOBODY, |receive| receive.peer),
+            to: at_step.send.map_or(NOBODY, |send| send.peer),
+            from: at_step.receive.map_or(NOBODY, |receive| receive.peer),
             send_count: self.sent.len() as u64,
             receive_count: self.received.len() as u64,
             send: self.sent.as_ptr(),
             receive: self.received.as_ptr(),
-            waits: u32::from(told.waits),
+            waits: u32::from(at_step.waits),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Distances between ranks by their digits in some base: the rounds of Bruck's algorithms and of dissemination.
 //!
-//! In the round of digit `k` a rank exchanges with the ranks at the distances `d * radix^k`, d = 1 .. radix - 1, as far as they are
-//! below the number of ranks. All messages of a round are independent, so they are posted together.
+//! In the round of digit `k` a rank exchanges with the ranks at the distances `d * radix^k`, d = 1 .. radix - 1, as far
+//! as they are below the number of ranks. All messages of a round are independent, so they are posted together.
 
 use super::world::World;
 
@@ -12,7 +12,7 @@ pub struct Digit {
     pub place: u32,
     /// Value of the digit, 1 .. radix - 1.
     pub value: u32,
-    /// Whether it is the last of its round.
+    /// Whether the step is the last of its round.
     pub ends_round: bool,
 }
 

@@ -1,4 +1,5 @@
-//! All-to-alls by their names, rows of [`COLLECTIVES`] and orders by coordinates alike: what runs them need not know which is which.
+//! All-to-alls by their names, rows of [`COLLECTIVES`] and orders by coordinates alike: what runs them need not know
+//! which is which.
 
 use crate::all_to_all::{ALGORITHMS, goes_by_rank};
 use crate::{COLLECTIVES, Collective, Destinations, Error, Operation, RankGrid, Result, Step, World, find};
@@ -32,7 +33,7 @@ impl Exchange {
         Ok(Exchange { collective, world, steps })
     }
 
-    /// Its row of the table, or one made of an order.
+    /// The row of the algorithm in the table, or one made of an order.
     pub fn collective(&self) -> &Collective {
         &self.collective
     }
@@ -120,8 +121,9 @@ mod tests {
         assert_eq!(names().filter(|(name, _)| ["a2a", "a2and_x_inner", "a2at"].contains(name)).count(), 3);
         let a2a = Exchange::new("a2a", World::of(5), None).unwrap();
         let spread = Exchange::new("simple_spread", World::of(5), None).unwrap();
-        let told = |exchange: &Exchange| (0..4).map(|step| format!("{:?}", exchange.step(3, step))).collect::<Vec<_>>();
-        assert_eq!(told(&a2a), told(&spread));
+        let first_steps =
+            |exchange: &Exchange| (0..4).map(|step| format!("{:?}", exchange.step(3, step))).collect::<Vec<_>>();
+        assert_eq!(first_steps(&a2a), first_steps(&spread));
         let fault = |name: &str, ranks| Exchange::new(name, World::of(ranks), None).unwrap_err().to_string();
         let x_inner = fault("a2and_x_inner", 8);
         assert!(x_inner.contains("a2and_x_inner is defined for one rank at each router of a grid"), "{x_inner}");

@@ -1,8 +1,8 @@
-//! How algorithms for a power of two serve any number of ranks: the first ranks in excess hand their data to a neighbour, sit out, and
-//! get the result from it (Thakur, Rabenseifner, Gropp, IJHPCA 19 (1), 2005, section 4.5).
+//! How algorithms for a power of two serve any number of ranks: the first ranks in excess hand their data to a
+//! neighbour, sit out, and get the result from it (Thakur, Rabenseifner, Gropp, IJHPCA 19 (1), 2005, section 4.5).
 //!
-//! Of the first `2 * excess` ranks the odd ones take part, for themselves and the even rank before them. Those that take part
-//! are numbered again, in their order.
+//! Of the first `2 * excess` ranks the odd ones take part, for themselves and the even rank before them. Those that
+//! take part are numbered again, in their order.
 
 use super::blocks::Blocks;
 use super::step::Step;
@@ -11,7 +11,7 @@ use super::world::World;
 /// Who takes part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fold {
-    /// Those who take part: the largest power of two of ranks.
+    /// Number of ranks that take part: the largest power of two of ranks.
     pub members: u32,
     /// Ranks that sit out.
     pub excess: u32,
@@ -68,12 +68,13 @@ impl Fold {
         if rank < 2 * self.excess { rank / 2 } else { rank - self.excess }
     }
 
-    /// The first of the ranks for which a member stands: of itself, or of the one before it. Behind the last member: all ranks.
+    /// The first of the ranks for which a member stands: of itself, or of the one before it. Behind the last member:
+    /// all ranks.
     pub fn first_rank(&self, member: u32) -> u32 {
         member + member.min(self.excess)
     }
 
-    /// Those who sit out hand over `blocks`.
+    /// The step in which ranks that sit out hand over `blocks`.
     pub fn hand_over(&self, rank: u32, blocks: Blocks) -> Step {
         match rank {
             rank if rank >= 2 * self.excess => Step::default(),
@@ -82,7 +83,7 @@ impl Fold {
         }
     }
 
-    /// Those who sit out get what `blocks` says for them.
+    /// The step in which ranks that sit out receive what `blocks` says for them.
     pub fn hand_back(&self, rank: u32, blocks: impl Fn(u32) -> Blocks) -> Step {
         match rank {
             rank if rank >= 2 * self.excess => Step::default(),

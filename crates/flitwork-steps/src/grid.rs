@@ -14,8 +14,8 @@ pub struct RankGrid {
 }
 
 impl RankGrid {
-    /// A grid of `sizes[d]` routers in dimension `d`, which is a ring where `wraps[d]`. The caller has validated 1..=6 dimensions, all at
-    /// least 1, and not more than 2^32 - 1 routers.
+    /// A grid of `sizes[d]` routers in dimension `d`, which is a ring where `wraps[d]`. The caller has validated 1..=6
+    /// dimensions, all at least 1, and not more than 2^32 - 1 routers.
     pub fn new(sizes: &[u32], wraps: &[bool]) -> Self {
         debug_assert_eq!(sizes.len(), wraps.len());
         RankGrid { sizes: sizes.to_vec(), wraps: wraps.to_vec() }

@@ -1,13 +1,13 @@
 //! Collective communication: what each rank sends and receives, step by step.
 //!
-//! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one row of
-//! [`COLLECTIVES`] each). Whatever runs an algorithm is made from it: the schedules of the simulator, rank programs, and the MPI library.
-//! So there is nothing to keep in step by hand.
+//! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one
+//! row of [`COLLECTIVES`] each). Whatever runs an algorithm is made from it: the schedules of the simulator, rank
+//! programs, and the MPI library. So there is nothing to keep in step by hand.
 //!
 //! A world knows which ranks share a terminal ([`Servers`]); algorithms may go by it.
 //!
-//! The all-to-alls that go by the coordinates of a grid are orders of destinations ([`all_to_all`]); as collectives they are step functions
-//! like the others.
+//! The all-to-alls that go by the coordinates of a grid are orders of destinations ([`all_to_all`]); as collectives
+//! they are step functions like the others.
 //!
 //! The crate depends on nothing.
 

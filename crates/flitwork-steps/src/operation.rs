@@ -29,7 +29,8 @@ pub enum Operation {
     Reduce,
     /// The vectors of all are added up, and all get the sum: `MPI_Allreduce`.
     Allreduce,
-    /// Each rank gets the sum of the vectors of all ranks up to itself: `MPI_Scan`, and `MPI_Exscan`, whose messages are the same.
+    /// Each rank gets the sum of the vectors of all ranks up to itself: `MPI_Scan`, and `MPI_Exscan`, whose messages
+    /// are the same.
     Scan,
     /// Nobody goes on before all have come: `MPI_Barrier`.
     Barrier,
@@ -50,7 +51,7 @@ impl Operation {
         Operation::Barrier,
     ];
 
-    /// Its name in specifications.
+    /// The name of the operation in specifications.
     pub fn name(self) -> &'static str {
         match self {
             Operation::AllToAll => "all_to_all",
@@ -66,12 +67,13 @@ impl Operation {
         }
     }
 
-    /// Whether the length of a message is that of the whole vector, which algorithms divide into pieces. Else it is that of a block.
+    /// Whether the length of a message is that of the whole vector, which algorithms divide into pieces. Else it is
+    /// that of a block.
     pub fn has_vector(self) -> bool {
         matches!(self, Operation::Broadcast | Operation::Reduce | Operation::Allreduce | Operation::Scan)
     }
 
-    /// Whether it moves any data.
+    /// Whether the operation moves any data.
     pub fn has_data(self) -> bool {
         self != Operation::Barrier
     }
@@ -103,7 +105,8 @@ impl Operation {
         }
     }
 
-    /// The blocks that a rank must have at the end, where data is added up with the contributions of [`Operation::contributors`].
+    /// The blocks that a rank must have at the end, where data is added up with the contributions of
+    /// [`Operation::contributors`].
     pub fn last(self, world: &World, pieces: u32, rank: u32) -> Vec<u64> {
         let ranks = u64::from(world.ranks);
         let pieces = u64::from(pieces);

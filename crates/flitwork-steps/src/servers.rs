@@ -1,8 +1,8 @@
 //! Which ranks share a terminal: the servers that algorithms may know.
 //!
-//! All ranks of a terminal are a server. Servers are numbered in the order of their terminals, without those that have no rank, and the ranks
-//! of a server have *places* in it, 0, 1, ..., in their order. Where each rank has a terminal of its own, each is a server, and an
-//! algorithm that knows servers is a plain one.
+//! All ranks of a terminal are a server. Servers are numbered in the order of their terminals, without those that have
+//! no rank, and the ranks of a server have *places* in it, 0, 1, ..., in their order. Where each rank has a terminal of
+//! its own, each is a server, and an algorithm that knows servers is a plain one.
 
 use super::slots::Slots;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl Servers {
         Servers::from_members((0..ranks).map(|rank| vec![rank]).collect())
     }
 
-    /// Those of ranks on these terminals.
+    /// The servers of ranks on these terminals: ranks of one terminal share a server.
     pub fn of_terminals(terminal_of: &[u32]) -> Self {
         let mut members: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (rank, &terminal) in (0..).zip(terminal_of) {

@@ -1,9 +1,11 @@
-//! Which server sends to which, and how many messages, so that no two send to one and the server with most messages never waits.
+//! Which server sends to which, and how many messages, so that no two send to one and the server with most messages
+//! never waits.
 //!
-//! An all-to-all between servers of `p[s]` ranks is a matrix of `p[s] p[t]` messages for each pair of servers. In a *slot* each server
-//! sends so many messages to one other server, and receives from one, or is idle: a permutation. Filled up on its diagonal, the matrix has
-//! the same sum in all rows and columns, `max_s p[s] (P - p[s])`, so by the theorem of Birkhoff and von Neumann it is a sum of permutations whose
-//! weights add up to just that: no server has to send for longer than the one with most messages must anyway.
+//! An all-to-all between servers of `p[s]` ranks is a matrix of `p[s] p[t]` messages for each pair of servers. In a
+//! *slot* each server sends so many messages to one other server, and receives from one, or is idle: a permutation.
+//! Filled up on its diagonal, the matrix has the same sum in all rows and columns, `max_s p[s] (P - p[s])`, so by the
+//! theorem of Birkhoff and von Neumann it is a sum of permutations whose weights add up to just that: no server has to
+//! send for longer than the one with most messages must anyway.
 //!
 //! ```text
 //! for j = 1 .. servers - 1:                           # rings first: all of it where servers are equal
@@ -12,8 +14,9 @@
 //!     slot: a perfect matching of what is left, with as many messages as its smallest entry
 //! ```
 //!
-//! Within a slot the messages from server to server go by *rounds*: in round `d` place `a` of the smaller server and place `(a + d) mod R` of the
-//! larger one, R its ranks, exchange, so no rank sends or receives twice in a round. A pair that has several slots goes on where it stopped.
+//! Within a slot the messages from server to server go by *rounds*: in round `d` place `a` of the smaller server and
+//! place `(a + d) mod R` of the larger one, R its ranks, exchange, so no rank sends or receives twice in a round. A
+//! pair that has several slots goes on where it stopped.
 
 use super::servers::Servers;
 
@@ -40,8 +43,8 @@ pub struct Slot {
 enum Pairs {
     /// So many servers on, from the first message on.
     Ring(u32),
-    /// Of each server that to which it sends, itself where it is idle; that from which it receives; and how many messages
-    /// went to the one to which it sends before.
+    /// Of each server that to which it sends, itself where it is idle; that from which it receives; and how many
+    /// messages went to the one to which it sends before.
     Matched { to: Vec<u32>, from: Vec<u32>, before: Vec<u64> },
 }
 
@@ -132,10 +135,10 @@ impl Slot {
             Pairs::Matched { to, before, .. } if sends => (to[server as usize], before[server as usize]),
             Pairs::Matched { from, before, .. } => (from[server as usize], before[from[server as usize] as usize]),
         };
-        let (own, others) = (servers.size(server), servers.size(other));
+        let (size, other_size) = (servers.size(server), servers.size(other));
         // Of two of one size both sides must agree on who counts as the smaller: the one that sends.
-        let is_smaller = own < others || own == others && sends;
-        (other != server).then_some(Pair { other, own, others, is_smaller, before })
+        let is_smaller = size < other_size || size == other_size && sends;
+        (other != server).then_some(Pair { other, size, other_size, is_smaller, before })
     }
 }
 
@@ -143,8 +146,8 @@ impl Slot {
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    own: u32,
-    others: u32,
+    size: u32,
+    other_size: u32,
     is_smaller: bool,
     /// Messages between them that went in earlier slots.
     before: u64,
@@ -153,7 +156,7 @@ struct Pair {
 impl Pair {
     /// Messages of a whole round.
     fn in_round(&self) -> u64 {
-        u64::from(self.own.min(self.others))
+        u64::from(self.size.min(self.other_size))
     }
 
     /// In how many rounds so many messages go.
@@ -163,7 +166,7 @@ impl Pair {
 
     /// The place in the other server with which `place` exchanges in a round of the slot.
     fn met(&self, place: u32, round: u32, messages: u64) -> Option<u32> {
-        let (larger, smaller) = (self.own.max(self.others), self.own.min(self.others));
+        let (larger, smaller) = (self.size.max(self.other_size), self.size.min(self.other_size));
         let turn = (self.before / self.in_round()) as u32 + round;
         if turn >= larger {
             return None;

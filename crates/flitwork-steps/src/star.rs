@@ -4,7 +4,7 @@ use super::blocks::Blocks;
 use super::step::Step;
 use super::world::World;
 
-/// One step for each other rank.
+/// Number of steps: one for each other rank.
 pub fn steps(world: &World) -> u32 {
     world.ranks - 1
 }
@@ -19,7 +19,8 @@ pub fn out(world: &World, rank: u32, step: u32, blocks: impl Fn(u32) -> Blocks) 
     }
 }
 
-/// Step `step` of data that comes in: everybody sends at once, and the root waits for all. `blocks` is what comes from a rank.
+/// Step `step` of data that comes in: everybody sends at once, and the root waits for all. `blocks` is what comes from
+/// a rank.
 pub fn into(world: &World, rank: u32, step: u32, blocks: impl Fn(u32) -> Blocks) -> Step {
     let from = world.after(world.root, step + 1);
     match rank {

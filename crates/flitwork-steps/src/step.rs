@@ -5,14 +5,15 @@ use super::blocks::Blocks;
 /// One step of one rank. The messages of a step are posted together, the receive first.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
-    /// What it sends.
+    /// What the rank sends.
     pub send: Option<Transfer>,
-    /// What it receives: the same blocks in the same order as its peer sends.
+    /// What the rank receives: the same blocks in the same order as its peer sends.
     pub receive: Option<Transfer>,
-    /// Whether what is received is added to what the rank holds of the same blocks (a reduction); else it is put in their place.
+    /// Whether what is received is added to what the rank holds of the same blocks (a reduction); else it is put in
+    /// their place.
     pub adds: bool,
-    /// Whether the rank waits, before its next step, until all that it posted is complete: `MPI_Sendrecv`. Without it the next step
-    /// is posted at once, and may not use what this one receives.
+    /// Whether the rank waits, before its next step, until all that it posted is complete: `MPI_Sendrecv`. Without it
+    /// the next step is posted at once, and may not use what this one receives.
     pub waits: bool,
 }
 
@@ -21,7 +22,7 @@ pub struct Step {
 pub struct Transfer {
     /// The rank at the other end.
     pub peer: u32,
-    /// What it carries.
+    /// The blocks that the message carries.
     pub blocks: Blocks,
 }
 
@@ -48,13 +49,13 @@ impl Step {
         Step { receive: Some(Transfer::new(from, blocks)), waits: true, ..Step::default() }
     }
 
-    /// The same; what it receives is added to what the rank holds.
+    /// This step, but what it receives is added to what the rank holds.
     #[must_use]
     pub fn adding(self) -> Self {
         Step { adds: true, ..self }
     }
 
-    /// The same; it waits only if `waits`.
+    /// This step, but the rank waits for its messages only if `waits`.
     #[must_use]
     pub fn waiting(self, waits: bool) -> Self {
         Step { waits, ..self }

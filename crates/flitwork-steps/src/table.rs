@@ -61,25 +61,26 @@ impl Ranks {
 /// An algorithm for a collective operation: a row of [`COLLECTIVES`].
 #[derive(Debug, Clone, Copy)]
 pub struct Collective {
-    /// What it does.
+    /// The operation that the algorithm carries out.
     pub operation: Operation,
     /// Name in configurations and tables; unique within its operation.
     pub name: &'static str,
-    /// How it does it, in one line.
+    /// How the algorithm works, in one line.
     pub summary: &'static str,
     /// The fields of a specification that it takes besides the length of messages.
     pub parameters: &'static [&'static str],
     /// For which numbers of ranks it is defined.
     pub ranks: Ranks,
-    /// Whether it goes by which ranks share a server.
+    /// Whether the algorithm depends on which ranks share a server.
     pub knows_servers: bool,
     /// Whether each block of an all-to-all goes from its source to its destination as a message of its own.
     pub direct: bool,
     /// What else worlds must have, beside the number of ranks.
     pub needs: Option<Needs>,
-    /// Where it was published; empty for common knowledge.
+    /// Where the algorithm was published; empty for common knowledge.
     pub paper: &'static str,
-    /// Whether whatever a rank sends is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
+    /// Whether whatever a rank sends is the sum of consecutive ranks: then the order of ranks can be kept where adding
+    /// does not commute.
     pub in_order: fn(&World) -> bool,
     /// Into how many pieces it cuts a vector; nothing where blocks are not cut.
     pub pieces: Option<fn(&World) -> u32>,
@@ -323,7 +324,7 @@ pub static COLLECTIVES: &[Collective] = &[
     },
     Collective {
         pieces: WHOLE, in_order: ALWAYS,
-        ..row(Operation::Barrier, "tree", "news up a binomial tree to rank 0, and down again",
+        ..row(Operation::Barrier, "tree", "signals up a binomial tree to rank 0, and down again",
             barrier::tree::steps, barrier::tree::step)
     },
 ];
@@ -340,7 +341,7 @@ pub fn find(operation: Operation, name: &str) -> Result<&'static Collective> {
 }
 
 impl Collective {
-    /// Whether it is defined for these ranks and parameters.
+    /// Whether the algorithm is defined for these ranks and parameters.
     ///
     /// # Errors
     /// [`Error`] names what is not, and what to take instead.
@@ -371,8 +372,8 @@ impl Collective {
         self.needs.map_or(Ok(()), |needs| (needs.check)(world))
     }
 
-    /// What a world of these ranks needs to know beyond them: the destinations of algorithms that go by the coordinates of a grid, where
-    /// `grid` has one rank at each router.
+    /// What a world of these ranks needs to know beyond them: the destinations of algorithms that go by the coordinates
+    /// of a grid, where `grid` has one rank at each router.
     ///
     /// # Errors
     /// As [`Destinations::of`].

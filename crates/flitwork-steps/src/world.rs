@@ -16,8 +16,8 @@ pub enum BlockReading {
     /// All blocks whose way leads over the partner: about half of all in each step (radix 2). A complete all-to-all.
     #[default]
     A2a,
-    /// Twice as many blocks in each step as in the one before, beginning with one: the volume of an allgather. It moves one block
-    /// of each rank to all others; papers that say only "the message doubles" can be read so.
+    /// Twice as many blocks in each step as in the one before, beginning with one: the volume of an allgather. It moves
+    /// one block of each rank to all others; papers that say only "the message doubles" can be read so.
     Doubling,
 }
 
@@ -54,7 +54,7 @@ pub struct World {
 }
 
 impl World {
-    /// So many ranks, each on a server of its own, with the defaults of all parameters.
+    /// A world of `ranks` ranks, each on a server of its own, with the defaults of all parameters.
     pub fn of(ranks: u32) -> Self {
         World::on(Servers::one_each(ranks))
     }

@@ -1,9 +1,11 @@
-//! Small loops that each ask one thing of the machine, for `benches/roofline.py`: the ceilings under which the simulator runs.
+//! Small loops that each ask one thing of the machine, for `benches/roofline.py`: the ceilings under which the
+//! simulator runs.
 //!
-//! `ceilings instructions STEPS` is integer work on registers. `ceilings chase STEPS BYTES` reads a line of memory whose address the line
-//! before it has, so that one miss ends before the next begins; `ceilings gather STEPS BYTES` reads lines whose addresses are known, so that many are
-//! on their way. `ceilings guess STEPS MASK` takes one of two ways by a random number, or with a mask of 0 always the same.
-//! How many instructions, misses and wrong guesses a step has is counted by whoever runs it.
+//! `ceilings instructions STEPS` is integer work on registers. `ceilings chase STEPS BYTES` reads a line of memory
+//! whose address the line before it has, so that one miss ends before the next begins; `ceilings gather STEPS BYTES`
+//! reads lines whose addresses are known, so that many are on their way. `ceilings guess STEPS MASK` takes one of two
+//! ways by a random number, or with a mask of 0 always the same. How many instructions, misses and wrong guesses a step
+//! has is counted by whoever runs it.
 
 use std::hint::black_box;
 
@@ -12,8 +14,8 @@ use std::hint::black_box;
 #[derive(Clone, Copy)]
 struct Line(u64);
 
-/// A linear congruential generator (Knuth's constants): its upper bits are random enough to defeat a prefetcher, and it takes so few
-/// instructions that a step waits for memory, not for it.
+/// A linear congruential generator (Knuth's constants): its upper bits are random enough to defeat a prefetcher, and it
+/// takes so few instructions that a step waits for memory, not for it.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,5 @@
-//! Runs one specification (JSON in a file) and prints its summary: `cargo run --release --example simulate -- spec.json`.
+//! Runs one specification (JSON in a file) and prints its summary:
+//! `cargo run --release --example simulate -- spec.json`.
 
 use std::time::Instant;
 

@@ -7,11 +7,11 @@ use serde::Serialize;
 pub(crate) struct Component {
     /// Name in a specification.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the component is, in one line.
     pub summary: &'static str,
     /// Fields of its table in the configuration, or where it is defined.
     pub parameters: &'static str,
-    /// Where it was published; empty for common knowledge.
+    /// Where the component was published; empty for common knowledge.
     pub paper: &'static str,
 }
 

@@ -59,9 +59,9 @@ mod tests {
     fn kinds(definitions: &Value, table: &Value) -> BTreeMap<String, BTreeSet<String>> {
         let variants = table["oneOf"].as_array().unwrap();
         // A physical field is another way to write the field beside it.
-        let own = |(_, node): &(&String, &Value)| node.get("x-physical").is_none();
+        let is_basic = |(_, node): &(&String, &Value)| node.get("x-physical").is_none();
         let of = |table: &Value| -> BTreeSet<String> {
-            table["properties"].as_object().unwrap().iter().filter(own).map(|(name, _)| name.clone()).collect()
+            table["properties"].as_object().unwrap().iter().filter(is_basic).map(|(name, _)| name.clone()).collect()
         };
         let fields = |variant: &Value| {
             let named = variant["$ref"].as_str().map(|name| of(&definitions[name.trim_start_matches("#/$defs/")]));

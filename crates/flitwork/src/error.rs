@@ -22,7 +22,8 @@ pub enum Error {
     Deadlock {
         /// Cycle in which that was found \[cycles].
         cycle: u64,
-        /// A cycle of virtual channels that wait for each other, and whether the rest of the network still moves, in words.
+        /// A cycle of virtual channels that wait for each other, and whether the rest of the network still moves, in
+        /// words.
         waiting: String,
     },
     /// The run reached its limit of cycles before its workload was complete.

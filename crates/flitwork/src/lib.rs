@@ -1,8 +1,8 @@
 //! flitwork simulates interconnection networks flit by flit, bounds what they can do, and builds the schedules of
 //! collective communication that come near the bound.
 //!
-//! A network and a workload are plain values ([`spec`]). [`Plan::new`] resolves and validates them; [`simulate`] runs the
-//! plan; [`plan_bound`] says what no schedule can beat.
+//! A network and a workload are plain values ([`spec`]). [`Plan::new`] resolves and validates them; [`simulate`] runs
+//! the plan; [`plan_bound`] says what no schedule can beat.
 //!
 //! ```
 //! let spec = flitwork::spec::from_json(

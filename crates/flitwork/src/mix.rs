@@ -15,7 +15,8 @@ pub(crate) fn draw_below(bits: u64, n: u64) -> u64 {
     ((u128::from(bits) * u128::from(n)) >> 64) as u64
 }
 
-/// Random bits of a packet's own, for its routing: they depend on nothing but the seed, its source and its number there.
+/// Random bits of a packet's own, for its routing: they depend on nothing but the seed, its source and its number
+/// there.
 #[inline]
 pub(crate) fn packet_bits(seed: u64, src: u32, sequence: u32) -> u64 {
     mix(mix(seed ^ 0x7061_636b_6574) ^ (u64::from(src) << 32 | u64::from(sequence)))

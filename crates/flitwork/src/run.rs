@@ -11,12 +11,12 @@ use serde::Serialize;
 
 /// Simulates a plan. `progress` is called every few milliseconds; it returns false to stop the run.
 ///
-/// Routers of more than 64 VCs a port, or more than 16 ports, are megabytes and pass through the stack: run those in a thread of
-/// 64 MiB, as the Python package does.
+/// Routers of more than 64 VCs a port, or more than 16 ports, are megabytes and pass through the stack: run those in a
+/// thread of 64 MiB, as the Python package does.
 ///
 /// # Errors
-/// [`crate::Error::Deadlock`], [`crate::Error::CycleLimit`], [`crate::Error::Interrupted`], or [`crate::Error::Schedule`] for a
-/// schedule that cannot complete.
+/// [`crate::Error::Deadlock`], [`crate::Error::CycleLimit`], [`crate::Error::Interrupted`], or
+/// [`crate::Error::Schedule`] for a schedule that cannot complete.
 pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(Progress) -> bool) -> Result<SimulationResult> {
     flit::simulate(plan, Variation::default(), progress)
 }
@@ -33,11 +33,11 @@ pub enum PlanBound {
         channels: Saturation,
         /// What the ports of a NIC can inject and eject of all sources alike [flits/cycle/terminal].
         terminal_load_flits_per_cycle: f64,
-        /// The smaller of the two: up to this load all that is offered can be accepted, beyond it some source gets less than it offers
-        /// [flits/cycle/terminal].
+        /// The smaller of the two: up to this load all that is offered can be accepted, beyond it some source gets less
+        /// than it offers [flits/cycle/terminal].
         saturation_load_flits_per_cycle: f64,
-        /// The highest mean accepted load, at any offered load: beyond saturation sources whose packets meet few others may still get more
-        /// [flits/cycle/terminal].
+        /// The highest mean accepted load, at any offered load: beyond saturation sources whose packets meet few others
+        /// may still get more [flits/cycle/terminal].
         accepted_load_flits_per_cycle: f64,
     },
 }

@@ -1,4 +1,5 @@
-//! Indexing without bounds checks, and adding to lists that have room, for the handful of places that run several times a flit-hop.
+//! Indexing without bounds checks, and adding to lists that have room, for the handful of places that run several times
+//! a flit-hop.
 //!
 //! The indices are the kernel's own numbers (slots, ports, routers, packets), never user input. Every build with debug
 //! assertions checks them, and all tests run in such a build; `docs/performance.md` says what the checks cost.
@@ -8,7 +9,8 @@
 #[inline(always)]
 pub(crate) fn at<T>(items: &[T], i: usize) -> &T {
     debug_assert!(i < items.len(), "{i} of {}", items.len());
-    // SAFETY: `i` is in range: a number that the kernel made itself, checked by the assertion above in every test build.
+    // SAFETY: `i` is in range: a number that the kernel made itself, checked by the assertion above in every test
+    // build.
     unsafe { items.get_unchecked(i) }
 }
 
@@ -25,7 +27,8 @@ pub(crate) fn at_mut<T>(items: &mut [T], i: usize) -> &mut T {
 pub(crate) fn push_within<T: Copy>(list: &mut Vec<T>, item: T) {
     let len = list.len();
     debug_assert!(len < list.capacity(), "{len} of {}", list.capacity());
-    // SAFETY: the place behind the last item is memory of the list, as the caller knows and the assertion above checks in every test build.
+    // SAFETY: the place behind the last item is memory of the list, as the caller knows and the assertion above checks
+    // in every test build.
     unsafe {
         list.as_mut_ptr().add(len).write(item);
         list.set_len(len + 1);
@@ -40,7 +43,8 @@ pub(crate) fn lowest(bits: u64) -> usize {
     unsafe { std::num::NonZeroU64::new_unchecked(bits) }.trailing_zeros() as usize
 }
 
-/// Asks the processor to fetch the cache line in which `item` begins. Has no effect but on speed; none where the processor is not known.
+/// Asks the processor to fetch the cache line in which `item` begins. Has no effect but on speed; none where the
+/// processor is not known.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -52,8 +56,8 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
-/// Asks the processor to fetch `items[i]` into the first-level cache, if it is small. Has no effect but on speed; none where the
-/// processor is not known. The caller knows that `i` is in range.
+/// Asks the processor to fetch `items[i]` into the first-level cache, if it is small. Has no effect but on speed; none
+/// where the processor is not known. The caller knows that `i` is in range.
 #[inline(always)]
 pub(crate) fn prefetch_small<T>(items: &[T], i: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -69,6 +73,7 @@ pub(crate) fn prefetch_small<T>(items: &[T], i: usize) {
     let _ = (items, i);
 }
 
-/// Larger items \[bytes] are not prefetched: of a router with many VCs a visit reads little, and fetching the rest costs more.
+/// Larger items \[bytes] are not prefetched: of a router with many VCs a visit reads little, and fetching the rest
+/// costs more.
 #[cfg(target_arch = "x86_64")]
 const SMALL: usize = 1024;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the non-test code of each module of the crate may use, from the bottom up: a module names only modules above it in
-/// this table, so there is no cycle among them.
+/// What the non-test code of each module of the crate may use, from the bottom up: a module names only modules above it
+/// in this table, so there is no cycle among them.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("component", &[]),
@@ -104,6 +104,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Most lines of a file.
 const LONGEST_FILE: usize = 600;
 
+/// Most columns of a line with a comment: rustfmt on stable wraps code only.
+const WIDEST_COMMENT: usize = 120;
+
 fn crate_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -125,12 +128,12 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The code of a file: without comments, and without the unit tests, which stand at its end.
 fn code(text: &str) -> String {
-    let own = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    own.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    let production = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    production.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/step.rs` is in `kernel`,
-/// three deep.
+/// The first module of `path` below `src`, and how many modules deep the file is: `src/kernel/flit/step.rs` is in
+/// `kernel`, three deep.
 fn module_of(path: &Path) -> (String, usize) {
     let inside = path.strip_prefix(crate_folder().join("src")).unwrap().with_extension("");
     let mut parts: Vec<String> = inside.iter().map(|p| p.to_string_lossy().into_owned()).collect();
@@ -249,6 +252,32 @@ fn files_stay_readable() {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
         assert!(lines <= LONGEST_FILE, "{}: {lines} lines, at most {LONGEST_FILE}", path.display());
     }
+}
+
+/// The numbers of the lines that are comments and longer than the limit.
+fn too_wide(text: &str) -> Vec<usize> {
+    let is_too_wide = |line: &str| line.trim_start().starts_with("//") && line.chars().count() > WIDEST_COMMENT;
+    text.lines().enumerate().filter(|(_, line)| is_too_wide(line)).map(|(i, _)| i + 1).collect()
+}
+
+#[test]
+fn comments_keep_to_the_width_of_the_code() {
+    for path in rust_files(&crate_folder().join("..")) {
+        let lines = too_wide(&fs::read_to_string(&path).unwrap());
+        let hint = "python tools/wrap_comments.py wraps them";
+        assert!(
+            lines.is_empty(),
+            "{}: comments wider than {WIDEST_COMMENT} in lines {lines:?}; {hint}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn wide_comments_are_found() {
+    let comment = |columns: usize| format!("// {}", "é".repeat(columns - 3));
+    let text = [format!("    {}", comment(117)), comment(120), comment(121), "x".repeat(130)].join("\n");
+    assert_eq!(too_wide(&text), [1, 3]);
 }
 
 /// `rust-version` in Cargo.toml is the oldest supported version; what people read names the same one.

@@ -223,7 +223,7 @@ fn an_unsafe_combination_is_refused_and_its_cycle_shown() {
     assert_eq!((path.as_str(), value.as_str()), ("network.routing.kind", "duato_misrouting"));
     assert!(hint.contains("router [") && hint.contains(" -> "), "{hint}");
     assert_eq!(routing_error(&detours, 6, "virtual_cut_through"), None);
-    // Under wormhole switching a packet may lie behind another one in an adaptive buffer, where it cannot ask to escape.
+    // Under wormhole switching a packet behind another one in an adaptive buffer cannot request the escape channel.
     let (.., hint) = routing_error(&json!({ "kind": "duato" }), 6, "wormhole").unwrap();
     assert!(hint.contains("wait_for_tail_credit"), "{hint}");
 }
@@ -364,7 +364,7 @@ fn what_routers_remember_of_each_other_is_counted() {
     assert!(e.contains("at most 100 MB") && e.contains("needs about"), "{e}");
 }
 
-/// Ranks that wait behind each step have one message posted, whatever the length of the schedule; packets are not all as short as can be.
+/// Ranks that wait after each step have one message posted, however long the schedule; packets are not all short.
 #[test]
 fn what_ranks_post_before_they_wait_is_counted() {
     let plan = |algorithm: &str| {

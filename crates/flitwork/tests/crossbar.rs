@@ -14,8 +14,8 @@ fn uniform(offered_load: f64) -> Value {
     json!({ "kind": "uniform", "packet_flits": 1, "offered_load": offered_load })
 }
 
-/// Karol, Hluchyj and Morgan 1987, table I: an input-queued switch with one queue a port accepts 0.618 of the load with 8 ports, and
-/// 2 - sqrt(2) = 0.586 with infinitely many. Queues for the packets of several destinations do better.
+/// Karol, Hluchyj and Morgan 1987, table I: an input-queued switch with one queue a port accepts 0.618 of the load with
+/// 8 ports, and 2 - sqrt(2) = 0.586 with infinitely many. Queues for the packets of several destinations do better.
 #[test]
 fn one_queue_a_port_saturates_where_it_should() {
     let accepted = |terminals: u32, vcs: u32| {

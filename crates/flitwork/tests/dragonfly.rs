@@ -33,8 +33,8 @@ fn its_routing_is_filled_in_and_takes_one_global_channel_at_most() {
     }
 }
 
-/// A local channel carries messages of 2 terminals to 2, those of 2 to the 8 of each of two other groups, and as many that come from there: more
-/// than a global one, with those of 8 terminals to 8.
+/// A local channel carries messages of 2 terminals to 2, those of 2 to the 8 of each of two other groups, and as many
+/// that come from there: more than a global one, with those of 8 terminals to 8.
 #[test]
 fn an_all_to_all_completes_and_not_before_its_bound() {
     let plan = plan(nine_groups(), 2, all_to_all()).unwrap();
@@ -66,7 +66,8 @@ fn thousands_of_routers_are_planned() {
     assert_eq!(plan.fabric.routers(), 193 * 16);
 }
 
-/// Several shortest paths lead through a third group, and a set of virtual channels for each hop keeps these free of deadlock, too.
+/// Several shortest paths lead through a third group, and a set of virtual channels for each hop keeps these free of
+/// deadlock, too.
 #[test]
 fn other_shortest_paths_are_a_choice() {
     let mut network = json!({ "topology": nine_groups(), "router": { "vcs": 3 } });

@@ -76,7 +76,8 @@ fn programs_end_as_schedules_too() {
     assert!(ended > 7, "{ended}");
 }
 
-/// A program whose operations stand in the wrong order, with receives that must not be posted before their turn, and starts.
+/// A program whose operations stand in the wrong order, with receives that must not be posted before their turn, and
+/// starts.
 #[test]
 fn order_in_the_file_is_no_order_of_execution() {
     let text = "num_ranks 2\nrank 0 {\n\

@@ -1,8 +1,8 @@
 //! The kernel against the oracle: on random small networks with every option of docs/model.md, every packet is injected
 //! and arrives in the same cycle.
 //!
-//! Quick lane: some thousand fixed cases. Full lane: `FLITWORK_FULL=1`, 28,300 cases, those of the quick lane first; `FLITWORK_TIMES=n` runs
-//! n times as many. `FLITWORK_SEED=n` draws others.
+//! Quick lane: some thousand fixed cases. Full lane: `FLITWORK_FULL=1`, 28,300 cases, those of the quick lane first;
+//! `FLITWORK_TIMES=n` runs n times as many. `FLITWORK_SEED=n` draws others.
 
 mod oracle;
 
@@ -12,10 +12,10 @@ use flitwork::schedule::{Placement, Rate, Schedule, Via};
 use flitwork::spec::{ArbiterKind, KernelChoice, NetworkSpec, NicSpec, RouterSpec, RoutingSpec, WorkloadSpec};
 use flitwork::spec::{GapUnit, Over, PacingKind, PacingSpec, RunSpec, Threads};
 use flitwork::{Plan, Workload, simulate};
-use oracle::asked::{by_the_clock, check_asked};
 use oracle::beside_kernel::{check, check_both, plan, plan_on_switches, recording};
 use oracle::cases::programs::{Program, program};
 use oracle::cases::{self, Case, any_network, hop_by_hop, in_whole_packets, on_bus, trees};
+use oracle::driven::{by_the_clock, check_driven};
 use oracle::knots::{self, End, check_knots};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -64,7 +64,8 @@ where
     );
 }
 
-/// Whether `found` of `all` random cases is no less than chance allows where the true share is this: three standard deviations.
+/// Whether `found` of `all` random cases is no less than chance allows where the true share is this: three standard
+/// deviations.
 fn may_have_share(found: usize, all: usize, share: f64) -> bool {
     let all = all as f64;
     found as f64 >= all * share - 3.0 * (all * share * (1.0 - share)).sqrt()
@@ -155,8 +156,8 @@ fn fit_for_parts(case: &mut Case) {
     case.background = None;
 }
 
-/// Networks that may be cut in parts give the same result on any number of threads, down to the last figure; the packets of one thread
-/// arrive as in the oracle.
+/// Networks that may be cut in parts give the same result on any number of threads, down to the last figure; the
+/// packets of one thread arrive as in the oracle.
 fn in_parts_as_in_the_oracle(name: &str, (quick, full): (u32, u32), network: BoxedStrategy<NetworkSpec>) {
     let in_parts = (Cell::new(0_usize), Cell::new(0_usize));
     let network = || network.clone();
@@ -223,8 +224,8 @@ fn packets_of_random_programs_arrive_as_in_the_oracle() {
     });
 }
 
-/// Several networks in one run: of the messages of random programs some go over a bus, alone or with the one before, and some over a
-/// barrier tree, by either kernel.
+/// Several networks in one run: of the messages of random programs some go over a bus, alone or with the one before,
+/// and some over a barrier tree, by either kernel.
 #[test]
 fn messages_over_a_bus_beside_the_network_arrive_as_in_the_oracle() {
     let network = prop_oneof![
@@ -276,11 +277,11 @@ fn check_bus_report(plan: &Plan, schedule: &Schedule, over_bus: u32) -> Result<(
 fn packets_of_ranks_that_ask_arrive_as_in_the_oracle() {
     let network =
         prop_oneof![cases::network(12, 1, false).boxed(), in_whole_packets(cases::network(12, 1, false)).boxed()];
-    let strategy = (cases::asking(network), 1..30u32, any::<u64>());
+    let strategy = (cases::driven(network), 1..30u32, any::<u64>());
     for_all("ranks that ask", 100, 1_000, strategy, |(case, turns, seed)| {
         let Some(plan) = plan(&case, recording(seed, 0, 1, LONG))? else { return Ok(false) };
         let decide = by_the_clock(plan.placement.terminal_of().len() as u32, turns, seed);
-        check_asked(&case.network, &plan, &decide).map(|()| true)
+        check_driven(&case.network, &plan, &decide).map(|()| true)
     });
 }
 
@@ -305,8 +306,8 @@ fn packets_on_dragonflies_arrive_as_in_the_oracle() {
     });
 }
 
-/// Trees of switches, and others with rings; uneven numbers of terminals; input and output sides of ports that lead to different
-/// switches.
+/// Trees of switches, and others with rings; uneven numbers of terminals; input and output sides of ports that lead to
+/// different switches.
 #[test]
 fn packets_between_switches_arrive_as_in_the_oracle() {
     let strategy = (cases::trace(any_network::network(20)), any::<u64>(), 0..60u64);
@@ -341,7 +342,9 @@ fn packets_in_fat_trees_arrive_as_in_the_oracle() {
 fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
     match plan {
         None => Ok(false),
-        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some()) => Ok(true),
+        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some()) => {
+            Ok(true)
+        }
         Some(plan) => check_both(&plan.spec.network.clone(), plan).map(|_| true),
     }
 }
@@ -439,9 +442,9 @@ impl Kinds {
         detours.is_some()
     }
 
-    /// Each of the routings had a fair part of the cases, an eighth of its share at least; half of them or more were run, as far as
-    /// chance allows (the quick lane has ten or so of each); and those packets made detours that should, where 30 cases or more
-    /// had the chance.
+    /// Each of the routings had a fair part of the cases, an eighth of its share at least; half of them or more were
+    /// run, as far as chance allows (the quick lane has ten or so of each); and those packets made detours that should,
+    /// where 30 cases or more had the chance.
     fn check(&self, name: &str) {
         let kinds = self.0.borrow();
         let total: usize = kinds.values().map(|[all, ..]| all).sum();
@@ -493,7 +496,8 @@ fn packets_of_equal_priority_arrive_as_in_the_oracle() {
     assert!(found.expect("as in the oracle").is_some());
 }
 
-/// Bursts in networks that may deadlock: who waits for whom is known exactly, and whoever is said to be stuck never moves again.
+/// Bursts in networks that may deadlock: who waits for whom is known exactly, and whoever is said to be stuck never
+/// moves again.
 #[test]
 fn deadlocks_of_a_part_are_found_as_in_the_oracle() {
     let ends = RefCell::new(Vec::new());

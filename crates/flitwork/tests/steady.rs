@@ -21,8 +21,8 @@ fn torus() -> Value {
     json!({ "topology": { "kind": "torus", "size": [4, 4] }, "router": { "vcs": 4 } })
 }
 
-/// A terminal that sends to itself through its router: a queue with Bernoulli arrivals and a constant service time of `L` cycles
-/// (Geo/D/1), whose mean wait is `p L (L - 1) / (2 (1 - p L))` with `p` packets created in a cycle.
+/// A terminal that sends to itself through its router: a queue with Bernoulli arrivals and a constant service time of
+/// `L` cycles (Geo/D/1), whose mean wait is `p L (L - 1) / (2 (1 - p L))` with `p` packets created in a cycle.
 #[test]
 fn the_mean_wait_of_a_single_queue_is_that_of_queueing_theory() {
     let network = json!({ "topology": { "kind": "mesh", "size": [1] }, "router": { "vcs": 8, "buffer_flits": 64 } });

@@ -146,7 +146,8 @@ fn who_would_send_to_himself_sends_nothing() {
 fn no_burst_beats_its_bound() {
     let shuffle = json!({ "kind": "shuffle" });
     let uniform = json!({ "kind": "uniform" });
-    // The bound knows what the seed draws: when the last packet of the slowest source comes, what the busiest terminal receives.
+    // The bound knows what the seed draws: when the last packet of the slowest source comes, what the busiest terminal
+    // receives.
     for (pattern, rate, least) in [(&shuffle, 0.0, 0.7), (&shuffle, 0.05, 0.6), (&uniform, 0.0, 0.4)] {
         let mut workload = burst(pattern, 40, 8);
         workload["rate"] = json!(rate);
@@ -182,7 +183,8 @@ fn a_background_runs_before_and_during_a_burst_and_is_measured_on_its_own() {
     assert!(alone.completion_cycles < result.completion_cycles && alone.background.is_none());
 }
 
-/// With the source queue first come, first served, packets of the background wait behind the whole burst; in turn they do not.
+/// With the source queue first come, first served, packets of the background wait behind the whole burst; in turn they
+/// do not.
 #[test]
 fn the_source_queue_is_fair_if_asked_to_be() {
     let mut spec = json!({
@@ -270,7 +272,8 @@ fn a_schedule_that_cannot_go_on_is_found_out_with_a_background_too() {
     assert!(matches!(&error, Error::Schedule { name, .. } if name == "stuck"), "{error}");
 }
 
-/// Which channels a packet takes does not depend on how its virtual channels are divided: the same bound, not that of any routing.
+/// Which channels a packet takes does not depend on how its virtual channels are divided: the same bound, not that of
+/// any routing.
 #[test]
 fn fixed_ways_have_their_exact_bound() {
     let bound_under = |routing: Value, compat: Value| {
@@ -376,7 +379,8 @@ fn several_ranks_run_on_a_terminal_where_they_are_placed() {
     assert_eq!(packets, 8 * 7);
 }
 
-/// The watchdog looks in every cycle in which nothing moved: a packet that is alone in a stage of its router is not stuck.
+/// The watchdog looks in every cycle in which nothing moved: a packet that is alone in a stage of its router is not
+/// stuck.
 #[test]
 fn a_packet_in_a_stage_of_its_router_is_no_deadlock() {
     for (routing, allocation, flits, iterations) in

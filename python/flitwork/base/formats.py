@@ -99,8 +99,8 @@ def format_of(file: Path) -> tuple[str, str]:
 
 def _start_of(file: Path) -> bytes | None:
     try:
-        with file.open("rb") as opened:
-            return opened.read(_LOOKED_AT)
+        with file.open("rb") as handle:
+            return handle.read(_LOOKED_AT)
     except OSError:
         return None
 
@@ -115,11 +115,11 @@ def check_binary(file: Path, path: str, expected: str) -> None:
         check_format(file, path, expected)
 
 
-def check_format(file: Path, path: str, expected: str, own: Collection[str] = ()) -> None:
-    """Raises :class:`flitwork.ConfigError` that names the format of a file, where it is known and none of ``own``.
+def check_format(file: Path, path: str, expected: str, allowed: Collection[str] = ()) -> None:
+    """Raises :class:`flitwork.ConfigError` that names the format of a file, where it is known and none of ``allowed``.
 
     For files that could not be read as what is ``expected``.
     """
     name, hint = format_of(file)
-    if name and name not in own:
+    if name and name not in allowed:
         raise ConfigError(path, file, f"{expected}: this is {name}", hint)

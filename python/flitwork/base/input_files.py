@@ -88,8 +88,8 @@ def read_bytes(
     size = checked(file, path, expected, hint, pipe=True)
     with reading(file, path, expected, hint):
         if size <= limit:
-            with file.open("rb") as opened:
-                data = opened.read(limit + 1)
+            with file.open("rb") as handle:
+                data = handle.read(limit + 1)
             if len(data) <= limit:
                 return data
     raise ConfigError(path, file, f"a file of at most {limit:,} bytes", "this one is longer")

@@ -61,7 +61,7 @@ _NEW: ContextVar[list[Path] | None] = ContextVar("new files", default=None)
 
 @contextlib.contextmanager
 def all_or_none() -> Iterator[None]:
-    """Of the files that are written within a ``with`` of it all are kept, or none that was not there before.
+    """Keeps all files that are written within its ``with``, or none that was not there before.
 
     So the command that could not write all of them can be given again, when there is room.
     """

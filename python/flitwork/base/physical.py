@@ -33,12 +33,12 @@ class Units:
 
     @classmethod
     def of(cls, described: Mapping[str, Any]) -> Units:
-        """Those of a plan, as it describes itself."""
+        """The units of a plan, as it describes itself."""
         return cls(**described.get("units", {}))
 
     @classmethod
     def stated(cls, table: object) -> Units:
-        """Those that the table ``network.units`` states, as far as they are known before a plan: 1 for each."""
+        """The units that the table ``network.units`` states, as far as they are known before a plan: 1 for each."""
         said = set(table) if isinstance(table, Mapping) else set()
         two = len(said & {"flit_bytes", "cycle_ns", "channel_bytes_per_s"}) > 1
         return cls(*(1.0 if two or name in said else None for name in ("flit_bytes", "cycle_ns")))

@@ -86,8 +86,8 @@ def _may_deadlock(settings: Settings) -> bool:
 
 def _has_escape_alone(settings: Settings) -> bool:
     """Whether min_adapt has no adaptive channel: on a mesh BookSim runs even that."""
-    asked = settings["routing_function"], settings["topology"], settings["num_vcs"]
-    return asked == ("min_adapt", "mesh", 1)
+    setting = settings["routing_function"], settings["topology"], settings["num_vcs"]
+    return setting == ("min_adapt", "mesh", 1)
 
 
 def _shares_middle(settings: Settings) -> bool:
@@ -182,18 +182,18 @@ def _buffers(settings: Settings) -> Spec:
         return {"buffer_flits": size // vcs if size > 0 < vcs else settings["vc_buf_size"]}
     places = size if size >= 0 else vcs * settings["vc_buf_size"]
     listed = settings.all_of("private_buf_size")
-    own = listed[0] if isinstance(listed, list) else listed
-    if isinstance(listed, list) and set(listed[:vcs]) != {own}:
+    private = listed[0] if isinstance(listed, list) else listed
+    if isinstance(listed, list) and set(listed[:vcs]) != {private}:
         raise settings.error("private_buf_size", "the same for each VC: flitwork has nothing else")
-    if listed == own < 0 < vcs:
-        own = places // vcs
-    if own < 1:
+    if listed == private < 0 < vcs:
+        private = places // vcs
+    if private < 1:
         raise settings.error("private_buf_size", "at least 1: a virtual channel keeps a place of its own")
-    if vcs * own > places:
+    if vcs * private > places:
         given = [name for name in ("private_buf_size", "buf_size", "vc_buf_size", "num_vcs") if name in settings.given]
-        expected = f"num_vcs times private_buf_size, {vcs * own} places, within the {places} places of a port"
+        expected = f"num_vcs times private_buf_size, {vcs * private} places, within the {places} places of a port"
         raise settings.error(given[0], expected, "set a larger buf_size, or a smaller private_buf_size")
-    return {"buffer_flits": own, "shared_buffer_flits": places - vcs * own}
+    return {"buffer_flits": private, "shared_buffer_flits": places - vcs * private}
 
 
 def _router(settings: Settings, topology: str, routing: Spec) -> Spec:

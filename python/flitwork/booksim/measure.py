@@ -60,7 +60,7 @@ class Sample:
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """The seed of the simulation."""
         return int(self.spec["run"]["seed"])
 
     @property
@@ -75,7 +75,7 @@ class Sample:
 
     @cached_property
     def result(self) -> Result:
-        """The same as a result, without its long columns."""
+        """The simulation as a result, without its long columns."""
         from flitwork.planning.bound import Bound
         from flitwork.results.result import Result
 

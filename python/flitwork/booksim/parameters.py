@@ -55,7 +55,7 @@ def parameter_notes(value: Value) -> list[str]:
         return []
     effect = _EFFECTS[read.name](read.found) if read.name in _EFFECTS else read.name
     lost = f" ({', '.join(map(written, unread))}: not read)" if unread else ""
-    return [f"{value} is {effect}{lost}, as in BookSim{_meant(value)}"]
+    return [f"{value} is {effect}{lost}, as in BookSim{_meaning(value)}"]
 
 
 def _count(value: Value) -> int:
@@ -72,7 +72,7 @@ def _on_off(found: tuple[Value, ...]) -> str:
     return ", ".join(f"{key} = {written(one)}" for key, one in zip(("alpha", "beta", "r1"), found, strict=False))
 
 
-def _meant(call: Call) -> str:
+def _meaning(call: Call) -> str:
     """The call with the braces that BookSim wants around all parameters, and around a list of nodes."""
     first = call.arguments[0]
     if call.name not in _USED or (isinstance(first, list) and any(isinstance(one, list) for one in first)):

@@ -31,7 +31,7 @@ def _drawn(draws: Numbers) -> Numbers:
         runs, length = first.shape
         # A place of the second run moves up by one for each element taken at or before it.
         left_before = np.sort(first, axis=1) - np.arange(length)
-        own = np.arange(runs)[:, None]
-        taken = np.searchsorted((left_before + own * size).ravel(), (second + own * size).ravel(), side="right")
-        places = np.concatenate([first, second + taken.reshape(runs, length) - own * length], axis=1)
+        run = np.arange(runs)[:, None]
+        taken = np.searchsorted((left_before + run * size).ravel(), (second + run * size).ravel(), side="right")
+        places = np.concatenate([first, second + taken.reshape(runs, length) - run * length], axis=1)
     return places[0, : len(draws)]

@@ -26,7 +26,7 @@ class Phases:
 
     @classmethod
     def of(cls, settings: Settings) -> Phases:
-        """As short as the settings allow."""
+        """Phases as short as the settings allow."""
         if settings["sim_type"] not in ("latency", "throughput"):
             hint = "flitwork has no batches" if settings["sim_type"] == "batch" else ""
             raise settings.error("sim_type", "latency or throughput", hint)
@@ -58,7 +58,7 @@ class Phases:
         return run if self.drain else {**run, "max_cycles": self.end}
 
     def longer(self) -> Phases:
-        """One period more."""
+        """These phases with one period more."""
         return replace(self, measured=self.measured + 1)
 
     def cut(self, cycle: int) -> Phases:

@@ -44,10 +44,10 @@ def workload(settings: Settings, nodes: int) -> Spec:
     flits, mean_flits = _packet_flits(settings)
     rate = settings["injection_rate"]
     found = _injection(settings)
-    asked = rate if settings["injection_rate_uses_flits"] else rate * mean_flits
+    offered = rate if settings["injection_rate_uses_flits"] else rate * mean_flits
     common = {
         "packet_flits": flits,
-        "offered_load": asked if found.packets_per_cycle is None else found.packets_per_cycle * mean_flits,
+        "offered_load": offered if found.packets_per_cycle is None else found.packets_per_cycle * mean_flits,
         "process": found.process,
     }
     pattern = _pattern(settings, nodes)

@@ -50,7 +50,7 @@ def burst(
     packets: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Packets of each terminal; several with commas: 1,4,16.")
     ],
-    told: NetworkOptions,
+    options: NetworkOptions,
     packet_flits: PacketFlits = None,
     rate: Annotated[
         str,
@@ -83,8 +83,8 @@ def burst(
 
       flitwork burst uniform --packets 16 --rate 0.1,0.2,0.4 --set delivery_window_cycles=20 --json
     """
-    table = told.table
-    network, parameters, lengths, run = burst_parts(pattern, table, told.settings, told.ports, packet_flits)
+    table = options.table
+    network, parameters, lengths, run = burst_parts(pattern, table, options.settings, options.ports, packet_flits)
     numbers, rates = _listed("--packets", packets, int), _listed("--rate", rate, float)
     # Its packets and rate are columns of the tables; whatever else differs makes other tables.
     work = burst_workload(pattern, packets=1, packet_flits=lengths, **parameters)

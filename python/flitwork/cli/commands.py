@@ -119,5 +119,5 @@ class Commands(TyperGroup):
         self.commands = _Loaded()
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, without loading them."""
+        """The names of the commands, without loading them."""
         return list(self.commands)

@@ -43,7 +43,7 @@ _SHOWN = {
 @with_options
 def curve(
     pattern: Pattern,
-    told: NetworkOptions,
+    options: NetworkOptions,
     packet_flits: PacketFlits = None,
     loads: Annotated[
         str | None,
@@ -75,11 +75,11 @@ def curve(
 
       flitwork curve uniform --set "steady={relative_ci=0.01, max_cycles=1000000}" --json
     """
-    table = told.table
-    _check(pattern, told.settings or [])
+    table = options.table
+    _check(pattern, options.settings or [])
     # The load is a placeholder: the curve puts its own in its place.
     network, workload, run = parts(
-        pattern, table, told.settings, told.ports, packet_flits=packet_flits, offered_load=0.1
+        pattern, table, options.settings, options.ports, packet_flits=packet_flits, offered_load=0.1
     )
     folder = out or default_folder("curve", pattern, table, simulation(network, workload, nest_run(run)))
     writable_folder(folder)

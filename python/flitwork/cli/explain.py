@@ -12,7 +12,7 @@ from flitwork.cli.goal import goal_result, is_goal
 from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import shown
-from flitwork.cli.run_argument import refuse, result_meant
+from flitwork.cli.run_argument import refuse, result_of_argument
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, with_options
 from flitwork.explain import Explanation, explain
 from flitwork.explain.explanation import WRITTEN
@@ -63,12 +63,12 @@ def explain_run(
     """
     if out:
         folder_for(out, WRITTEN, overwrite, "--out")
-    file, own = Path(what), {"out", "overwrite", "as_json"}
+    file, own_options = Path(what), {"out", "overwrite", "as_json"}
     if is_goal(file):
-        refuse(context, {"what", "machine", "packet_flits", *own}, "a GOAL program")
+        refuse(context, {"what", "machine", "packet_flits", *own_options}, "a GOAL program")
         found = explain(goal_result(file, machine, workload.packet_flits, Record(waits=True, operations=True)))
     else:
-        result = result_meant(context, what, own, network, workload, point, quick, _RECORDS)
+        result = result_of_argument(context, what, own_options, network, workload, point, quick, _RECORDS)
         found = _explained(result)
     with all_or_none():
         written = found.save(out) if out else []

@@ -86,14 +86,14 @@ def fit(
     """
     if out:
         folder_for(out, ["fit.json", "fit_*.*"], overwrite, "--out")
-    asked = options(
+    query = options(
         data, method, errors, take, confidence, column, operation=names("--operation", operation),
         algorithm=names("--algorithm", algorithm),
         ranks=whole("--ranks", ranks), bytes=numbers("--bytes", message_bytes),
         ranks_per_server=whole("--ranks-per-server", ranks_per_server),
     )  # fmt: skip
-    compared = [] if model else compare_models(**asked)
-    found = fit_each(model=model, **asked) if model else [one.best for one in compared]
+    compared = [] if model else compare_models(**query)
+    found = fit_each(model=model, **query) if model else [one.best for one in compared]
     with all_or_none():
         files = [save_fits(found, out / "fit.json"), *save_pictures(found, out)] if out else []
     if as_json:

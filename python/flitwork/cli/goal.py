@@ -104,8 +104,8 @@ def _network(name: str | None, parameters: dict[str, float]) -> LogGOPS | Networ
             named = topology if isinstance(topology, str) else "KIND"
             hint = f'topology = {{ kind = "{named}", size = [4, 4] }}; `flitwork list topologies` names the kinds'
             raise ConfigError("network.topology", topology, "a table with a kind", hint)
-        own = {key: value for key, value in topology.items() if key != "kind"}
-        return Network(topology["kind"], **own, **table)
+        topology_fields = {key: value for key, value in topology.items() if key != "kind"}
+        return Network(topology["kind"], **topology_fields, **table)
     if kind != "loggops":
         hint = f'{name} has neither kind = "loggops" nor a table topology'
         raise ConfigError("network.kind", kind, "loggops, or a network with a topology", hint)

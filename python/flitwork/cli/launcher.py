@@ -21,7 +21,7 @@ def launcher_words(text: str) -> list[str]:
     return words
 
 
-def row_told(row: Mapping[str, Any], number: int, total: int) -> None:
+def show_row(row: Mapping[str, Any], number: int, total: int) -> None:
     """A line for a row that is finished."""
     half = (row["high"] - row["low"]) / 2
     width = "" if half != half else f" ± {half * 1e6:.2g}"

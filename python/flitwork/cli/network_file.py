@@ -35,7 +35,11 @@ def _machine(found: dict[str, Any], path: Path) -> tuple[Network, dict[str, Any]
         hint = "loggops has none, and runs GOAL: flitwork run" if loggops else "flitwork list topologies"
         shown = "nothing" if topology is None else topology
         raise ConfigError("network.topology", shown, "a table with a kind", hint)
-    own = {key: value for key, value in topology.items() if key != "kind"}
+    topology_fields = {key: value for key, value in topology.items() if key != "kind"}
     others = {key: value for key, value in table.items() if key != "topology"}
     run = {"run": found["run"]} if "run" in found else {}
-    return Network(topology["kind"], **own, **others), dict(in_folder(found.get("host", {}), path.parent)), run
+    return (
+        Network(topology["kind"], **topology_fields, **others),
+        dict(in_folder(found.get("host", {}), path.parent)),
+        run,
+    )

@@ -80,7 +80,7 @@ def note_json(value: Mapping[str, Any]) -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output; what is not a number there (nothing was measured) is ``null``."""
+    """Prints one JSON document on standard output; what is not a number there (nothing was measured) is ``null``."""
     sys.stdout.write(json.dumps(_jsonable(value), indent=2, allow_nan=False) + "\n")
 
 

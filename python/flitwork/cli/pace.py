@@ -30,7 +30,7 @@ _RULES = ("none", "hops", "mod")
 @with_options
 def pace(
     what: What,
-    told: NetworkOptions,
+    options: NetworkOptions,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
     over: Annotated[
@@ -63,19 +63,19 @@ def pace(
             f"nic.pacing.aggregate={str(aggregate).lower()}",
         ]
         more = tuple(chosen) if kind != "none" else ()
-        return plan_of(specification(what, told, more, message_flits=message_flits, packet_flits=packet_flits))
+        return plan_of(specification(what, options, more, message_flits=message_flits, packet_flits=packet_flits))
 
     found = pace_plan(planned("none"), over, aggregate)
     measured = {kind: _completion(planned(kind), f"{what}, {kind}") for kind in _RULES} if simulate else {}
     if as_json:
         print_json({"steps": found.steps.to_dict("records"), "completion_cycles": measured})
         return
-    _show(f"{what} on {topology_name(told.table)}", found, measured, every)
+    _show(f"{what} on {topology_name(options.table)}", found, measured, every)
 
 
 def _completion(plan: Any, what: str) -> int:
-    with shown(what, cycles_to_simulate(plan)) as told:
-        return run_plan(plan, told).completion_cycles
+    with shown(what, cycles_to_simulate(plan)) as progress:
+        return run_plan(plan, progress).completion_cycles
 
 
 def _show(title: str, found: Pace, measured: dict[str, int], every: bool) -> None:

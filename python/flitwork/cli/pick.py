@@ -67,7 +67,7 @@ def pick(
         str | None, typer.Option(metavar="NAMES", help="Candidates, with commas [default: all of the operation].")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Each candidate runs with so many seeds: 1, 2, ...")] = 1,
-    told: NetworkOptions = NetworkOptions(),  # noqa: B008
+    options: NetworkOptions = NetworkOptions(),  # noqa: B008
     jobs: Jobs = None,
     save: Annotated[Path | None, typer.Option(help="Store the table (.csv), or all of it (.json).")] = None,
     overwrite: Overwrite = False,
@@ -90,7 +90,7 @@ def pick(
         writable_file(check_saved(save, "--save"), "--save", overwrite)
     with alive("planning"):
         contest = _contest(
-            machine, told, operation, algorithms, seeds,
+            machine, options, operation, algorithms, seeds,
             message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
         )  # fmt: skip
     try:
@@ -104,22 +104,27 @@ def pick(
 
 def _contest(
     machine: Path | None,
-    told: NetworkOptions,
+    options: NetworkOptions,
     operation: str,
     algorithms: str | None,
     seeds: int,
     **sent: object,
 ) -> Contest:
-    of_topology = {"--topology": told.topology, "--size": told.size, "--mesh": told.mesh or None, "--wrap": told.wrap}
+    of_topology = {
+        "--topology": options.topology,
+        "--size": options.size,
+        "--mesh": options.mesh or None,
+        "--wrap": options.wrap,
+    }
     beside = next((option for option, value in of_topology.items() if value is not None), None)
     if machine is not None and not machine.exists():
         expected = "a file that describes a network or a machine"
         raise ConfigError("NETWORK", machine, expected, "check its name; an operation is named by --operation")
     if machine is not None and beside:
         raise ConfigError(beside, of_topology[beside], f"no {beside} beside a file", f"{machine} says the topology")
-    table = None if machine is not None else told.table
+    table = None if machine is not None else options.table
     file = None if machine is None else network_file(machine, "NETWORK")
-    network, host, run, fields = machine_parts(table, file, told.settings, told.ports, **sent)
+    network, host, run, fields = machine_parts(table, file, options.settings, options.ports, **sent)
     named = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
     return Contest.of(network, operation, host=host or None, algorithms=named, seeds=seeds, run=run, **fields)
 
@@ -153,7 +158,7 @@ class _Announcer(Watcher):
         self.watcher.tick(status)
 
     def finished(self, job: Job, result: Result) -> None:
-        """One is finished."""
+        """Notes that a candidate is finished."""
         self.watcher.finished(job, result)
 
     def end(self, status: Status) -> None:

@@ -93,8 +93,8 @@ def predict(
         _check_stored(context)
         found = _stored(source[0], model, only)
     else:
-        asked = options(source, method, errors, take, confidence, column, **only)
-        found = fit_each(model=model, **asked) if model else [one.best for one in compare_models(**asked)]
+        query = options(source, method, errors, take, confidence, column, **only)
+        found = fit_each(model=model, **query) if model else [one.best for one in compare_models(**query)]
     sizes = {
         name: value
         for name, value in (
@@ -139,8 +139,8 @@ def _stored(file: Path, model: str | None, only: dict[str, list[str] | None]) ->
     ]
     if not found:
         have = "; ".join(f"{one.model_name} of {one.title}" for one in fits) or "none"
-        asked = " ".join(filter(None, [model, *(word for words in only.values() for word in words or ())]))
-        raise ConfigError(str(file), asked or "no fits", f"one of its fits: {have}")
+        query = " ".join(filter(None, [model, *(word for words in only.values() for word in words or ())]))
+        raise ConfigError(str(file), query or "no fits", f"one of its fits: {have}")
     return found
 
 
@@ -148,8 +148,8 @@ def _each(sizes: dict[str, list[float]]) -> list[dict[str, float]]:
     return [{name: size} for name, listed in sizes.items() for size in listed] or [{}]
 
 
-def _times(one: Fit, asked: dict[str, Any], as_json: bool) -> dict[str, Any]:
-    table = times(one, **asked)
+def _times(one: Fit, query: dict[str, Any], as_json: bool) -> dict[str, Any]:
+    table = times(one, **query)
     if not as_json:
         _show_table(table, _named(one, one.title), one.confidence)
         for text in (*(warning.text for warning in one.warnings), *below_zero(table)):

@@ -21,10 +21,10 @@ from flitwork.results.result import Result, run_plan
 _OF_FILES = frozenset({"machine", "point", "quick"})
 
 
-def result_meant(
+def result_of_argument(
     context: typer.Context,
     what: str,
-    own: Collection[str],
+    own_options: Collection[str],
     network: NetworkOptions,
     workload: WorkloadOptions,
     point: str | None,
@@ -33,11 +33,11 @@ def result_meant(
 ) -> Result:
     """The result that ``what`` means: a stored one, or what its simulation gives, with ``records`` where they fit.
 
-    ``own``: the options of the command itself, which are never refused.
+    ``own_options``: the options of the command itself, which are never refused.
     """
     file = Path(what)
     if file.suffix.lower() == ".parquet":
-        refuse(context, {"what", *own}, "a stored result")
+        refuse(context, {"what", *own_options}, "a stored result")
         return Result.load(file)
     if is_study(what):
         if file.is_file() and file.suffix.lower() != ".toml":
@@ -45,10 +45,10 @@ def result_meant(
             check_format(file, "file", expected)
             hint = "`flitwork simulate ... --save FILE.parquet` stores a result"
             raise ConfigError("file", what, expected, hint)
-        refuse(context, {"what", "point", "quick", *own}, "a study")
+        refuse(context, {"what", "point", "quick", *own_options}, "a study")
         return _run(_of_study(file, point, quick))
     refuse(context, given_options(context).keys() - _OF_FILES, "what is sent")
-    return _run(plan_of(specification(what, network, records, **workload.told)))
+    return _run(plan_of(specification(what, network, records, **workload.workload_fields)))
 
 
 def refuse(context: typer.Context, allowed: Collection[str], beside: str) -> None:

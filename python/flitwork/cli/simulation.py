@@ -47,7 +47,7 @@ _SECTIONS = ("host", "run")
 #: Where so many fields or fewer have the name of an unknown key, the hint says their places.
 _MOST_PLACES = 3
 #: What an option of its own says of the topology.
-_TOLD_BY = {"size": "--size", "kind": "--topology", "topology": "--topology", "wrap": "--wrap"}
+_OPTION_OF = {"size": "--size", "kind": "--topology", "topology": "--topology", "wrap": "--wrap"}
 T = TypeVar("T")
 _EXAMPLES = {"process": "'process={kind=\"on_off\", mean_on_cycles=40, mean_off_cycles=160}'"}
 
@@ -135,7 +135,7 @@ def one_simulation(
     **workload: object,
 ) -> Spec:
     """The specification that the options of a command describe; ``table`` is that of the topology."""
-    own = {section: _told_of(section, settings or []) for section in _SECTIONS}
+    own = {section: _settings_of(section, settings or []) for section in _SECTIONS}
     others = [text for text in settings or [] if text.partition(".")[0] not in _SECTIONS]
     net, work, run = parts(what, table, others, ports, **workload)
     spec = simulation(net, work, nest_run(run), host=own["host"] or None)
@@ -144,11 +144,11 @@ def one_simulation(
     return {**spec, "run": checked("run", spec["run"])}
 
 
-def _told_of(section: str, settings: list[str]) -> dict[str, Any]:
+def _settings_of(section: str, settings: list[str]) -> dict[str, Any]:
     """What ``--set`` says of a table outside the network: ``run.kernel=flit``."""
-    told = _settings([text for text in settings if text.partition(".")[0] == section])
+    parsed = _settings([text for text in settings if text.partition(".")[0] == section])
     nested: dict[str, Any] = {}
-    for key, value in told.items():
+    for key, value in parsed.items():
         _, *place = names_of(key, "--set")
         if not place:
             raise ConfigError(f"--set {key}", value, "one of its fields", f"such as {section}.FIELD=VALUE")
@@ -177,11 +177,11 @@ def machine_parts(
     ports: int | None,
     **workload: object,
 ) -> tuple[Network, dict[str, Any], Run | None, dict[str, Any]]:
-    """Of a collective without an algorithm: network, host, run, and the fields of the workload.
+    """The parts of a collective without an algorithm: network, host, run, and the fields of the workload.
 
     The machine is the table ``topology``, or what :func:`flitwork.cli.network_file.network_file` has read.
     """
-    own = {section: _told_of(section, settings or []) for section in _SECTIONS}
+    own = {section: _settings_of(section, settings or []) for section in _SECTIONS}
     others = [text for text in settings or [] if text.partition(".")[0] not in _SECTIONS]
     sent = {key: value for key, value in workload.items() if value is not None}
     of_workload = _workload_fields("collective") - {"operation", "algorithm"}
@@ -195,8 +195,8 @@ def machine_parts(
         spec = net.spec
         whole = {name: _merged(spec.get(name, {}), one) for name, one in options.items() if isinstance(one, dict)}
         net = net.replace(**{**options, **whole})
-    told = _merged(_merged(run.get("run", {}), nest_run(cast(RunOptions, flat))), own["run"])
-    return net, _merged(host, own["host"]), Run(**told) if told else None, _as_in_python(sent)
+    parsed = _merged(_merged(run.get("run", {}), nest_run(cast(RunOptions, flat))), own["run"])
+    return net, _merged(host, own["host"]), Run(**parsed) if parsed else None, _as_in_python(sent)
 
 
 def _merged(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def burst_parts(
     ports: int | None,
     packet_flits: int | None,
 ) -> tuple[Network, dict[str, Any], PacketFlits, RunOptions]:
-    """Of a burst: network, the parameters of the pattern, the length of packets, and the options of the run."""
+    """The parts of a burst: network, parameters of the pattern, length of packets, and options of the run."""
     known = patterns()
     if pattern not in known:
         expected = f"a traffic pattern: {', '.join(known)}"
@@ -243,10 +243,10 @@ def _divided(
     ports: int | None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``--set`` says of the network and of the run, flat; what it says of the workload goes into ``sent``."""
-    told = _settings(settings or [])
-    topology = _of_topology(table, told, of_workload)
-    in_tables = _in_tables(told)
-    given = dict(told)
+    parsed = _settings(settings or [])
+    topology = _of_topology(table, parsed, of_workload)
+    in_tables = _in_tables(parsed)
+    given = dict(parsed)
     for key in [key for key in given if key in of_workload and key not in _network_or_run()]:
         if key in sent:
             raise ConfigError(f"--set {key}", given[key], f"it once: there is {_OPTIONS[key]} already")
@@ -264,11 +264,11 @@ def _divided(
     return {**given, **topology, **in_tables}, run
 
 
-def _in_tables(told: dict[str, Any]) -> dict[str, Any]:
+def _in_tables(parsed: dict[str, Any]) -> dict[str, Any]:
     """Takes what ``--set`` says of a field by its place, such as ``router.injection_priority``."""
     found: dict[str, Any] = {}
-    for key in [key for key in told if key.partition(".")[0] in {*tables("network")} - {"topology"} and "." in key]:
-        put(found, key.split("."), told.pop(key), "network")
+    for key in [key for key in parsed if key.partition(".")[0] in {*tables("network")} - {"topology"} and "." in key]:
+        put(found, key.split("."), parsed.pop(key), "network")
     return found
 
 
@@ -277,13 +277,13 @@ def _fields_of(table: dict[str, Any]) -> set[str]:
     return {*_own_fields(table["kind"])} - {*table}
 
 
-def _of_topology(table: dict[str, Any], told: dict[str, Any], of_workload: set[str]) -> dict[str, Any]:
+def _of_topology(table: dict[str, Any], parsed: dict[str, Any], of_workload: set[str]) -> dict[str, Any]:
     """Takes what ``--set`` says of the topology: ``topology.terminals``, or ``terminals`` alone."""
     found = {}
     for name in _fields_of(table) - {*FLAT["network"]}:
         for key in (f"topology.{name}", *([name] if name not in of_workload else [])):
-            if key in told:
-                found[name] = told.pop(key)
+            if key in parsed:
+                found[name] = parsed.pop(key)
     # From here on the table has the name of what it is.
     table["kind"] = aliases.resolved(table["kind"], {*found, *table})
     return found
@@ -295,8 +295,8 @@ def _unknown(key: str, what: str, of_workload: set[str]) -> ConfigError:
     others = [name for name in workload_names() if key in _workload_fields(name)]
     hint = f"{', '.join(others)}: what is sent may be told so, not {what}" if others else did_you_mean(key, known)
     bare = key.removeprefix("network.")
-    if (field := bare.removeprefix("topology.")) in _TOLD_BY:
-        hint = f"{_TOLD_BY[field]} says it"
+    if (field := bare.removeprefix("topology.")) in _OPTION_OF:
+        hint = f"{_OPTION_OF[field]} says it"
     elif bare != key:
         hint = f"without network: --set {bare}=VALUE" if bare in known or _places(bare) else did_you_mean(bare, known)
     elif key in tables("network"):

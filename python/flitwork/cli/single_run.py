@@ -92,7 +92,7 @@ def simulate(
         checked(packets, "--packets-file", overwrite)
     if save and packets and save.resolve() == packets.resolve():
         raise ConfigError("--packets-file", packets, "another file than --save", "packets go to a file of their own")
-    spec = specification(what, network, **workload.told)
+    spec = specification(what, network, **workload.workload_fields)
     with alive("planning"):
         planned = plan_of(recording(spec, packets, "--packets-file") if packets else spec)
         cycles = cycles_to_simulate(planned)
@@ -146,7 +146,7 @@ def plan(
     if is_study(what):
         _plan_study(Path(what), quick, as_json)
         return
-    spec = specification(what, network, **workload.told)
+    spec = specification(what, network, **workload.workload_fields)
     with alive("planning"):
         planned = plan_of(spec)
         found = planned.contents()
@@ -212,8 +212,8 @@ def bound(
         bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
         # The highest load is that of the pattern, whatever load is said.
-        told = any(setting.partition("=")[0].strip() == "offered_load" for setting in network.settings or [])
-        load = 0.1 if what in patterns() and not told else None
+        workload_fields = any(setting.partition("=")[0].strip() == "offered_load" for setting in network.settings or [])
+        load = 0.1 if what in patterns() and not workload_fields else None
         spec = specification(what, network, message_flits=message_flits, packet_flits=packet_flits, offered_load=load)
         with alive("adding up loads"):
             bounds = {f"{what} on {topology_name(network.table)}": Bound.of(plan_of(spec))}
@@ -373,7 +373,7 @@ def draw(
 
     if out:
         folder_for(out, PICTURES, overwrite, "--out")
-    spec = specification(what, network, **workload.told)
+    spec = specification(what, network, **workload.workload_fields)
     with all_or_none():
         pictures = [*gallery(spec, out or default_folder("draw", what, network.table, spec), windows, shown)]
     for path in pictures:

@@ -10,7 +10,7 @@ import typer
 
 from flitwork.base.errors import ConfigError
 from flitwork.cli import goal
-from flitwork.cli.launcher import launcher_words, row_told
+from flitwork.cli.launcher import launcher_words, show_row
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
@@ -182,7 +182,7 @@ def reproduce(
         if name is None:
             done, title = _everything(folder, published_results, how), "Published studies, simulated again"
         else:
-            how |= {"mpi": None if mpi is None else launcher_words(mpi), "told": row_told}
+            how |= {"mpi": None if mpi is None else launcher_words(mpi), "told": show_row}
             done = {name: reproduce_study(name, folder, published_results=published_results, watcher=watcher(), **how)}
             title = done[name].run.study.study.title
     except KeyboardInterrupt:

@@ -12,14 +12,14 @@ from flitwork.cli.goal import goal_result, is_goal
 from flitwork.cli.options import AsJson, Overwrite, Quick
 from flitwork.cli.output import escape, guarded, note, print_json, say
 from flitwork.cli.progress import shown
-from flitwork.cli.run_argument import refuse, result_meant
+from flitwork.cli.run_argument import refuse, result_of_argument
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, with_options
 from flitwork.results.result import Result
 from flitwork.values.tables import Record
 from flitwork.view.page import check_place, write
 from flitwork.view.recorded import FRAMES, MOST_FRAMES, window_for, with_windows
 
-_OWN = ("out", "frames", "overwrite", "show", "as_json")
+_OWN_OPTIONS = ("out", "frames", "overwrite", "show", "as_json")
 
 
 @guarded
@@ -83,10 +83,10 @@ def view_run(
     is_file = file.suffix.lower() in (".parquet", ".toml") or is_goal(file)
     place = check_place(out or (file.with_suffix(".html") if is_file else Path("view.html")), overwrite, "--out")
     if is_goal(file):
-        refuse(context, {"what", "machine", "packet_flits", *_OWN}, "a GOAL program")
+        refuse(context, {"what", "machine", "packet_flits", *_OWN_OPTIONS}, "a GOAL program")
         found = _of_goal(file, machine, workload.packet_flits, frames)
     else:
-        found = result_meant(context, what, _OWN, network, workload, point, quick)
+        found = result_of_argument(context, what, _OWN_OPTIONS, network, workload, point, quick)
     with shown("simulating again with records", found.end_cycle + 1) as progress:
         found, missing = with_windows(found, frames, progress)
     write(place, contents(found, missing))

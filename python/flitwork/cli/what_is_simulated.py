@@ -83,7 +83,7 @@ class WorkloadOptions:
     load: Load = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def workload_fields(self) -> dict[str, Any]:
         """The fields of the workload."""
         return {"offered_load" if name == "load" else name: value for name, value in asdict(self).items()}
 

@@ -13,7 +13,7 @@ _OF_RANK = [CAUSE[name] for name in ("computing", "late_start", "os_noise")]
 
 
 def path_table(path: list[Stretch], records: Records) -> pd.DataFrame:
-    """One row a stretch of the critical path, in order of time."""
+    """A row for each stretch of the critical path, in order of time."""
     ops = records.operations
     rows = [
         {
@@ -34,7 +34,7 @@ def path_table(path: list[Stretch], records: Records) -> pd.DataFrame:
 
 
 def pieces_table(path: list[Stretch], places: Places) -> pd.DataFrame:
-    """One row a piece of the critical path: the stretch that it is in, its cause, where, and how long."""
+    """A row for each piece of the critical path: the stretch that it is in, its cause, where, and how long."""
     rows = [
         {
             "stretch": number,
@@ -55,7 +55,7 @@ def pieces_table(path: list[Stretch], places: Places) -> pd.DataFrame:
 
 
 def causes_on_path(pieces: pd.DataFrame, completion_cycles: int) -> pd.DataFrame:
-    """One row a cause on the critical path, the largest first; the cycles sum to the completion time."""
+    """A row for each cause on the critical path, the largest first; the cycles sum to the completion time."""
     cycles = pieces.groupby("cause")["cycles"].sum().sort_values(ascending=False, kind="stable")
     placed = pieces.dropna(subset=["place"]).groupby(["cause", "place"])["cycles"].sum()
     most = {cause: placed[cause].idxmax() for cause in placed.index.get_level_values(0).unique()}
@@ -72,7 +72,7 @@ def causes_on_path(pieces: pd.DataFrame, completion_cycles: int) -> pd.DataFrame
 
 
 def causes_of_packets(records: Records) -> pd.DataFrame:
-    """One row a cause: the mean over the packets of the workload that arrived (of an open loop: that were measured).
+    """A row for each cause: the mean over the workload's packets that arrived (of an open loop: that were measured).
 
     The cycles sum to the mean packet latency. A message by the bus counts from when the bus took its transfer.
     """
@@ -103,7 +103,7 @@ def causes_of_packets(records: Records) -> pd.DataFrame:
 
 
 def channels_table(records: Records, places: Places) -> pd.DataFrame:
-    """One row a channel: how many packets waited for it on the mean, by cause; packets of all kinds."""
+    """A row for each channel: how many packets waited for it on the mean, by cause; packets of all kinds."""
     waits, result = records.waits, records.result
     table = result.channels[["router", "port", "to_router", "to_port", "class", "flits_per_cycle"]].copy()
     count = len(table)
@@ -119,14 +119,14 @@ def channels_table(records: Records, places: Places) -> pd.DataFrame:
 
 
 def message_times(records: Records, ops: Operations) -> tuple[Ints, Ints, Ints]:
-    """Of each message received: the send, the cycle from which on it could be taken, and the cycle of its arrival."""
+    """For each message received: the send, the cycle from which on it could be taken, and the cycle of its arrival."""
     received = np.flatnonzero((ops.kind == KIND["receive"]) & (ops.arrived != NOT_YET))
     sent = ops.of_rank[ops.peer[received]] + ops.from_operation[received]
     return sent, ready_cycles(ops)[sent], ops.arrived[received]
 
 
 def ready_cycles(ops: Operations) -> Ints:
-    """Of each operation the cycle in which its program had passed it and all that it depends on was complete."""
+    """The cycle for each operation in which its program had passed it and all that it depends on was complete."""
     ready = ops.passed.copy()
     if len(ops.waits_for):
         waiting = np.repeat(np.arange(len(ops.kind)), np.diff(ops.first))
@@ -135,7 +135,7 @@ def ready_cycles(ops: Operations) -> Ints:
 
 
 def steps_table(records: Records) -> pd.DataFrame:
-    """One row a step of the algorithm: how long its messages took, and by how much the slowest held up the others.
+    """A row for each step of the algorithm: how long its messages took, and by how much the slowest held up the others.
 
     A message takes from the cycle in which its sender could send it to that of its arrival. ``held_up_cycles`` is how
     much longer the slowest message took than the median of its step.

@@ -54,12 +54,12 @@ class Explanation:
 
     @cached_property
     def pieces(self) -> pd.DataFrame:
-        """The same by cause and place: ``stretch`` (a row of :attr:`path`), ``cause``, ``place``, ``cycles``."""
+        """The path by cause and place: ``stretch`` (a row of :attr:`path`), ``cause``, ``place``, ``cycles``."""
         return causes.pieces_table(self._path, self.places)
 
     @cached_property
     def causes(self) -> pd.DataFrame:
-        """One row a cause, the largest first.
+        """A row for each cause, the largest first.
 
         On the critical path: ``cycles``, which sum to the completion time, and ``most_at``, the place of most of them.
         Where no ranks ran: ``cycles_per_packet``, which sum to the mean packet latency.
@@ -70,17 +70,17 @@ class Explanation:
 
     @cached_property
     def causes_of_packets(self) -> pd.DataFrame:
-        """One row a cause: ``cycles_per_packet``, the mean over all packets of the workload that arrived."""
+        """A row for each cause: ``cycles_per_packet``, the mean over all packets of the workload that arrived."""
         return causes.causes_of_packets(self._records)
 
     @cached_property
     def channels(self) -> pd.DataFrame:
-        """One row a channel: the packets that waited for it on the mean over the run, in all and by cause."""
+        """A row for each channel: the packets that waited for it on the mean over the run, in all and by cause."""
         return causes.channels_table(self._records, self.places)
 
     @cached_property
     def steps(self) -> pd.DataFrame:
-        """One row a step: how long its messages took, and by how much the slowest one held up the others [cycles]."""
+        """A row for each step: how long its messages took, and by how much the slowest delayed the others [cycles]."""
         return causes.steps_table(self._records)
 
     @cached_property
@@ -103,7 +103,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The same as one text."""
+        """The explanation as one text."""
         return "\n".join(self.sentences)
 
     def space_time(self) -> Figure:

@@ -81,13 +81,13 @@ class PacketSteps(Steps):
         if previous is not None:
             return self._sending(previous, time, "serialisation", self._others_since(previous, packet, time))
         if packet in self.rendezvous.follows:
-            return self._asked(packet, time)
+            return self._follows(packet, time)
         came = self._came(op)
         if came >= time:
             return At("issued", op, time)
-        held = self._held_up_by(op, time)
-        if held is not None:
-            return held
+        wait = self._behind_message(op, time)
+        if wait is not None:
+            return wait
         time = self._prepared(packet, came, time)
         if came >= time:
             return At("issued", op, time)
@@ -106,14 +106,14 @@ class PacketSteps(Steps):
         self._add("message overhead", begin, time, rank, [Piece(CAUSE["message_overhead"], time - begin)], operation=op)
         return begin
 
-    def _asked(self, packet: int, time: int) -> At | None:
+    def _follows(self, packet: int, time: int) -> At | None:
         """An answer, or data that was asked for: its port was busy, or it came now."""
         joined = self.rendezvous.joined(packet, self._posted(packet), self.packets)
         time = self._prepared(packet, joined, time)
         if joined < time:
-            held = self._after_port(packet, time, joined)
-            if held is not None:
-                return held
+            wait = self._after_port(packet, time, joined)
+            if wait is not None:
+                return wait
             op = int(self.packets.operation[packet])
             rank, _ = self.rendezvous.ends(packet, op, self.ops)
             self._add("queued", joined, time, rank, [Piece(CAUSE[self.queued], time - joined)], operation=op)
@@ -131,7 +131,7 @@ class PacketSteps(Steps):
         receive = self.receive_of.get(int(self.packets.operation[packet]))
         return 0 if receive is None else int(max(self.ops.passed[receive], self.ops.began[receive]))
 
-    def _held_up_by(self, op: int, time: int) -> At | None:
+    def _behind_message(self, op: int, time: int) -> At | None:
         """The message before it in its rank's queue, if that came, or was taken, in the same cycle."""
         rank = self.ops.rank[op]
         before = op - 1

@@ -48,18 +48,18 @@ def with_records(result: Result, progress: Progress | None = None) -> Result:
 
 
 def simulated_again(
-    result: Result, record: Mapping[str, Any], missing: list[str], told: str, progress: Progress | None = None
+    result: Result, record: Mapping[str, Any], missing: list[str], how: str, progress: Progress | None = None
 ) -> Result:
-    """The same simulation once more with what ``record`` says to record.
+    """Simulates a result once more and records what ``record`` says.
 
     Raises :class:`flitwork.ConfigError` where what is stored does not suffice for that: it names the options that are
-    ``missing``, and says how all that is needed is ``told``.
+    ``missing``, and says how all that is needed is ``how``.
     """
     spec = with_tables(copy.deepcopy(result.spec), result.tables)
     spec["run"]["record"].update(record)
     if spec["run"].get("kernel") == "packet":
         spec["run"]["kernel"] = "auto"
-    again = f"simulate it with {told}"
+    again = f"simulate it with {how}"
     try:
         found = run_plan(plan_of(spec), progress)
     except ConfigError as error:
@@ -245,7 +245,7 @@ class Records:
         arrived = when("arrived")
         recorded = "packets.head_arrived_cycle" in self.result.columns
         head_arrived = when("head_arrived") if recorded else np.full(count, NOT_YET)
-        # No router sees news on the wires of a barrier tree: it is one flit, its own head.
+        # No router sees signals on the wires of a barrier tree: it is one flit, its own head.
         head_arrived = np.where(went_by("barrier_tree", self.result), arrived, head_arrived)
         return Packets(
             of("src"), of("injection_port"), of("flits"), when("created"), when("injected"), arrived, head_arrived,
@@ -272,7 +272,7 @@ class Records:
 
     @cached_property
     def serialisation(self) -> Ints:
-        """Of each packet the cycles in which its flits arrive one after the other, behind the first."""
+        """For each packet the cycles in which its flits arrive one after the other, behind the first."""
         waits, packets = self.waits, self.packets
         gaps = _summed(waits.packet[waits.body], waits.cycles[waits.body], len(packets.source))
         found: Ints = packets.arrived - packets.head_arrived - gaps
@@ -293,7 +293,7 @@ class Records:
 
 
 def went_by(beside: str, result: Result) -> NDArray[np.bool_]:
-    """Of each packet whether it went by the ``bus``, or by the ``barrier_tree``.
+    """For each packet whether it went by the ``bus``, or by the ``barrier_tree``.
 
     Their injection port is the first behind those of the NIC, or the second.
     """

@@ -17,7 +17,7 @@ Role = Literal["request", "answer", "data"]
 
 @dataclass(frozen=True)
 class Rendezvous:
-    """Of each packet of a message that asks: its role, and the packet that came before it."""
+    """For each packet of a rendezvous: its role, and the packet that came before it."""
 
     role: Mapping[int, Role] = field(default_factory=dict)
     #: Of an answer its request, of the first packet of data its answer.

@@ -18,7 +18,7 @@ _BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "po
 
 
 class Piece(NamedTuple):
-    """So many cycles of a stretch under one cause; ``router`` is ``-1`` where no place belongs to it."""
+    """A number of cycles of a stretch under one cause; ``router`` is ``-1`` where no place belongs to it."""
 
     cause: int
     length: int
@@ -93,9 +93,9 @@ class Steps:
     @cached_property
     def before_in_message(self) -> dict[int, int]:
         """The packet before each packet of its message but the first, and but those that a message asks with."""
-        asking = self.rendezvous.follows
+        follows = self.rendezvous.follows
         pairs = (pair for sent in self.by_operation.values() for pair in pairwise(sent))
-        return {later: packet for packet, later in pairs if later not in asking}
+        return {later: packet for packet, later in pairs if later not in follows}
 
     @cached_property
     def receive_of(self) -> dict[int, int]:

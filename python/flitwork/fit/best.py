@@ -9,7 +9,7 @@ from typing import Any
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import np, pd
 from flitwork.fit.model import Array
-from flitwork.fit.predicting import asked_rows, below_zero, beyond, numbers_of, with_times
+from flitwork.fit.predicting import below_zero, beyond, numbers_of, rows_to_predict, with_times
 from flitwork.fit.result import Fit
 
 _DRAWS = 2000
@@ -82,7 +82,7 @@ def best_ranks(
         raise ConfigError("at_most", f"{at_least} to {most}", f"numbers of ranks from 2 to {_MOST_RANKS:,}")
     last = _last(total_bytes, at_least, most)
     numbers = _numbers(at_least, last)
-    table = with_times(fit, asked_rows(fit, bytes, total_bytes, numbers.tolist(), ranks_per_server))
+    table = with_times(fit, rows_to_predict(fit, bytes, total_bytes, numbers.tolist(), ranks_per_server))
     work = work_seconds / numbers
     for name in ("seconds", "low", "high", "one_low", "one_high"):
         table[name] += work

@@ -28,16 +28,16 @@ _LIKE_OTHER_UNITS = 900
 def warnings_of(fit: Fit, found: Solution) -> Fit:
     """The fit with all that is to be said against it."""
     if found.exact:
-        told = [*_parameters(fit), *_variant(fit), *_few(fit), *_units(fit)]
+        warned = [*_parameters(fit), *_variant(fit), *_few(fit), *_units(fit)]
     else:
-        told = [
+        warned = [
             *_parameters(fit), *_variant(fit), *_size(fit), *_structure(fit), *_spread(fit, found), *_outliers(fit),
             *_few(fit), *_units(fit),
         ]  # fmt: skip
-        if fit.errors == "absolute" and any(one.code == "uneven_spread" for one in told):
+        if fit.errors == "absolute" and any(one.code == "uneven_spread" for one in warned):
             # These two tests take all errors to be alike, as this fit does.
-            told = [one for one in told if one.code not in ("lack_of_fit", "outliers")]
-    return dataclasses.replace(fit, warnings=tuple(told))
+            warned = [one for one in warned if one.code not in ("lack_of_fit", "outliers")]
+    return dataclasses.replace(fit, warnings=tuple(warned))
 
 
 def _parameters(fit: Fit) -> Iterator[Warned]:

@@ -51,9 +51,9 @@ def draw_fit(fit: Fit) -> Figure:
             _dots(fit, others, (above, below), x, "others", {"marker": ".", "color": "0.6"})
         _finish(above, below, fit, x, points)
         handles, labels = above.get_legend_handles_labels()
-        told = [i for i, label in enumerate(labels) if label == "model" or not label.startswith("model")]
+        shown = [i for i, label in enumerate(labels) if label == "model" or not label.startswith("model")]
         figure.legend(
-            [handles[i] for i in told], [labels[i] for i in told], loc="outside lower center",
+            [handles[i] for i in shown], [labels[i] for i in shown], loc="outside lower center",
             ncols=3, fontsize="small",
         )  # fmt: skip
     return figure
@@ -89,10 +89,10 @@ def _axes(fit: Fit) -> tuple[str, list[str]]:
     """What is drawn to the right, and what tells the lines apart: as few lines as can be."""
     points = _with_total(fit.points)
     used = [name for name in fit.model.uses if points[name].nunique() > 1] or [fit.model.uses[0]]
-    ways = [(x, [name for name in used if name != x]) for x in used]
+    layouts = [(x, [name for name in used if name != x]) for x in used]
     if "ranks" in used and "bytes" in used:
-        ways.append(("ranks", ["total_bytes", *(name for name in used if name not in ("ranks", "bytes"))]))
-    return min(ways, key=lambda way: points.groupby(way[1]).ngroups if way[1] else 1)
+        layouts.append(("ranks", ["total_bytes", *(name for name in used if name not in ("ranks", "bytes"))]))
+    return min(layouts, key=lambda way: points.groupby(way[1]).ngroups if way[1] else 1)
 
 
 def _series(points: pd.DataFrame, by: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -14,7 +14,7 @@ from flitwork.fit.models import model_named
 from flitwork.fit.result import Fit, Parameter, students_t, title_of
 from flitwork.fit.solve import ERRORS, METHODS, Errors, Method, Solution, solve
 from flitwork.fit.table import TELLING, Data, chosen, conditions, parts, read_table, taken, varying
-from flitwork.measurements import Told
+from flitwork.measurements import Defaults
 
 #: What rounding may leave of a difference that is 0, as a part of its terms.
 _ROUNDED = 1e-9
@@ -87,8 +87,8 @@ def rows_of(
 ) -> pd.DataFrame:
     """The checked rows that ``only`` chooses, one of those under the same conditions as ``take`` says."""
     ranks, per_server = only.get("ranks"), only.get("ranks_per_server")
-    told = Told(ranks if isinstance(ranks, int) else None, per_server if isinstance(per_server, int) else 1)
-    table = read_table(data, columns=columns, told=told)
+    defaults = Defaults(ranks if isinstance(ranks, int) else None, per_server if isinstance(per_server, int) else 1)
+    table = read_table(data, columns=columns, defaults=defaults)
     for name in only:
         if name not in table.columns or name in ("row", "seconds"):
             known = [name for name in table.columns if name not in ("row", "seconds")]

@@ -70,7 +70,7 @@ class Model:
 
 
 def known_messages(operation: str) -> bool:
-    """Whether it is known how many messages a rank sends in an operation."""
+    """Whether the model knows how many messages a rank sends in an operation."""
     return _plain(operation).startswith(OPERATIONS_WITH_MESSAGES)
 
 

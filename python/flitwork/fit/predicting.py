@@ -32,11 +32,11 @@ def predict(
 
     A :class:`flitwork.ConfigError` says what is missing, or that the fit is for another value.
     """
-    table = asked_rows(fit, bytes, total_bytes, ranks, ranks_per_server)
+    table = rows_to_predict(fit, bytes, total_bytes, ranks, ranks_per_server)
     return with_times(fit, table).assign(beyond=beyond(fit, table))
 
 
-def asked_rows(
+def rows_to_predict(
     fit: Fit,
     bytes: Numbers | None,
     total_bytes: Numbers | None,

@@ -29,35 +29,35 @@ def is_of_simulations(table: pd.DataFrame) -> bool:
 
 def named(table: pd.DataFrame, columns: Mapping[str, str] | None, file: str) -> tuple[pd.DataFrame, dict[str, str]]:
     """The table with ``operation`` and ``algorithm``, and what its columns are called; ``columns`` go first."""
-    told = dict(columns or {})
-    if "status" in table and "seconds" not in told and (table["status"] != "complete").any():
+    mapping = dict(columns or {})
+    if "status" in table and "seconds" not in mapping and (table["status"] != "complete").any():
         row = int((table["status"] != "complete").to_numpy().argmax())
         expected = "complete: the others have no time to completion"
         raise ConfigError(f"{file}: row {row + 1}: status", table["status"].iloc[row], expected)
-    table, ranks = _with_ranks(table, file, told)
+    table, ranks = _with_ranks(table, file, mapping)
     known = {"seconds": "completion_ns", **ranks}
     sizes = [str(name) for name in table.columns if str(name).rpartition(".")[2] in ("bytes", "message_bytes")]
-    if len(sizes) == 1 and "total_bytes" not in told:
+    if len(sizes) == 1 and "total_bytes" not in mapping:
         known["bytes"] = sizes[0]
-    if (source := {**known, **told}.get("bytes")) in table and (missing := table[source].isna()).any():
+    if (source := {**known, **mapping}.get("bytes")) in table and (missing := table[source].isna()).any():
         hint = "keep the rows of one experiment, in Python: table[table.experiment == NAME]"
         expected = "a size in each row; rows of experiments without that axis have none"
         raise ConfigError(f"{file}: row {int(missing.to_numpy().argmax()) + 1}: {source}", "nothing", expected, hint)
-    if "seconds" not in told and "completion_ns" not in table:
+    if "seconds" not in mapping and "completion_ns" not in table:
         hint = "units = { flit_bytes = 16, cycle_ns = 4 } in the network"
         raise ConfigError(f"{file}: completion_ns", "missing", "what a cycle is in ns", hint)
-    own = _operations(table["workload"]).assign(mpi="simulated")
-    if "algorithm" not in told:
-        sources = {**known, **told}
+    operations = _operations(table["workload"]).assign(mpi="simulated")
+    if "algorithm" not in mapping:
+        sources = {**known, **mapping}
         same = [sources[name] for name in _CONDITIONS if sources.get(name) in table]
-        own["algorithm"] = _with_settings(table, own, same, file)
-    kept = {str(name): own[name] for name in own if name not in told}
+        operations["algorithm"] = _with_settings(table, operations, same, file)
+    kept = {str(name): operations[name] for name in operations if name not in mapping}
     # Which version of flitwork has run a point is no condition of it: digests are the same.
     found = table.drop(columns=["version"], errors="ignore").assign(**kept)
-    return found, {**known, **{name: name for name in kept}, **told}
+    return found, {**known, **{name: name for name in kept}, **mapping}
 
 
-def _with_ranks(table: pd.DataFrame, file: str, told: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+def _with_ranks(table: pd.DataFrame, file: str, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
     """The table, and which columns have ``ranks`` and ``ranks_per_server``; none where no row says how many."""
     axis = "host.ranks_per_terminal"
     if "host_ranks" not in table and axis in table and table[axis].notna().all() and "host.placement" not in table:
@@ -65,30 +65,30 @@ def _with_ranks(table: pd.DataFrame, file: str, told: Mapping[str, str]) -> tupl
         each = table[axis].astype(int)
         table = table.assign(host_ranks=table["terminals"] * each, host_ranks_per_terminal=each)
     if "host_ranks" not in table:
-        if "ranks" in told:
+        if "ranks" in mapping:
             return table, {}
         expected = "the number of ranks, which tables of earlier versions do not have"
         raise ConfigError(f"{file}: host_ranks", "missing", expected, f"run the study again, or {_SAY}")
     unknown = table["host_ranks"].isna()
     if not unknown.any():
         return table, {"ranks": "host_ranks", "ranks_per_server": "host_ranks_per_terminal"}
-    if unknown.all() or "ranks" in told:
+    if unknown.all() or "ranks" in mapping:
         # A column of that name is of the study, and may count anything.
-        others = {"ranks", "ranks_per_server"} - set(told.values())
+        others = {"ranks", "ranks_per_server"} - set(mapping.values())
         return table.drop(columns=list(others), errors="ignore"), {}
     expected = "a number, as in other rows: a schedule of one's own does not say how many ranks it has"
     raise ConfigError(f"{file}: row {int(unknown.to_numpy().argmax()) + 1}: host_ranks", "nothing", expected, _SAY)
 
 
-def _with_settings(table: pd.DataFrame, own: pd.DataFrame, same: Sequence[str], file: str) -> pd.Series[Any]:
+def _with_settings(table: pd.DataFrame, operations: pd.DataFrame, same: Sequence[str], file: str) -> pd.Series[Any]:
     """The algorithm with the axes that make several plans of what would be the same conditions: ``linear vcs=2``.
 
     Rows of other machines are no repetitions. ``same`` are the columns of message sizes and ranks.
     """
-    named = own["algorithm"]
+    named = operations["algorithm"]
     if any(name not in table for name in ("plan_hash", "seed", "topology")):
         return named
-    alike = [own["operation"], *(table[name] for name in dict.fromkeys([*same, "seed"]))]
+    alike = [operations["operation"], *(table[name] for name in dict.fromkeys([*same, "seed"]))]
 
     def plans(column: pd.Series[Any]) -> int:
         return int(column.astype(str).groupby([*alike, named], dropna=False).nunique().max())

@@ -11,7 +11,7 @@ from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import np, pd
 from flitwork.fit.simulated import is_of_simulations, named, stored_result
 from flitwork.fit.units import converted, refuse_cells, refuse_files, refuse_name
-from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
+from flitwork.measurements import COLUMNS, Defaults, check_columns, check_numbers, read_rows
 
 #: A table, or the name of a file with one.
 Data: TypeAlias = "pd.DataFrame | str | Path"
@@ -27,7 +27,7 @@ TAKEN = ("all", "minimum", "median", "mean")
 
 
 def read_table(
-    data: Data | Sequence[Data], *, columns: Mapping[str, str] | None = None, told: Told | None = None
+    data: Data | Sequence[Data], *, columns: Mapping[str, str] | None = None, defaults: Defaults | None = None
 ) -> pd.DataFrame:
     """Checked rows: operation, algorithm, bytes, ranks, ranks_per_server, seconds, mpi, version, and ``row`` (from 1).
 
@@ -39,7 +39,7 @@ def read_table(
     if not parts:
         raise ConfigError("data", "nothing", "a table or a file")
     names = ["table" if isinstance(one, pd.DataFrame) else str(one) for one in parts]
-    given = [_rows(one, told or Told()) for one in parts]
+    given = [_rows(one, defaults or Defaults()) for one in parts]
     tables = [_checked(_renamed(rows, columns, name), name) for name, rows in zip(names, given, strict=True)]
     refuse_files(list(zip(names, tables, strict=True)), [*TELLING, *VARIABLES])
     if "algorithm" not in (columns or {}):
@@ -47,11 +47,11 @@ def read_table(
     return pd.concat(tables, ignore_index=True)
 
 
-def _rows(data: Data, told: Told) -> pd.DataFrame:
+def _rows(data: Data, defaults: Defaults) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return data.reset_index(drop=True)
     result = stored_result(Path(data)) if Path(data).suffix == ".parquet" else None
-    return read_rows(data, told) if result is None else result
+    return read_rows(data, defaults) if result is None else result
 
 
 def _refuse_plans(names: Sequence[str], tables: Sequence[pd.DataFrame], given: Sequence[pd.DataFrame]) -> None:
@@ -154,7 +154,7 @@ def chosen(table: pd.DataFrame, only: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def taken(table: pd.DataFrame, take: str) -> pd.DataFrame:
-    """Of times under the same conditions all, or one: the minimum, the median or the mean."""
+    """All times under the same conditions, or one of them: the minimum, the median or the mean."""
     if take not in TAKEN:
         raise ConfigError("take", take, f"one of {', '.join(TAKEN)}")
     if take == "all":

@@ -38,7 +38,7 @@ _IMB_NAMES = {"bcast": "broadcast"}
 
 
 @dataclass(frozen=True)
-class Told:
+class Defaults:
     """What a text may leave open: ranks, ranks per server, what was measured, with which library."""
 
     ranks: int | None = None
@@ -56,9 +56,9 @@ def recognised(text: str) -> str | None:
     return IMB if re.search(r"^#.*(Intel\(R\) MPI Benchmarks|Benchmarking )", text, re.M) else None
 
 
-def rows(text: str, kind: str, file: str, told: Told) -> list[dict[str, Any]]:
+def rows(text: str, kind: str, file: str, defaults: Defaults) -> list[dict[str, Any]]:
     """The rows of a text; what is wrong is an error with its line."""
-    reader = _Reader(Place(file), told)
+    reader = _Reader(Place(file), defaults)
     lines = [(number, line.rstrip()) for number, line in enumerate(_untagged(text).splitlines(), 1)]
     found = list(reader.osu(lines) if kind == OSU else reader.imb(lines))
     if not found:
@@ -79,10 +79,10 @@ def _number(column: str | None, word: str) -> float:
 
 
 class _Reader:
-    def __init__(self, place: Place, told: Told) -> None:
-        self.place, self.told = place, told
+    def __init__(self, place: Place, defaults: Defaults) -> None:
+        self.place, self.defaults = place, defaults
         self.operation = ""
-        self.ranks = told.ranks
+        self.ranks = defaults.ranks
         self.columns: list[str] = []
 
     def osu(self, lines: Sequence[tuple[int, str]]) -> Iterator[dict[str, Any]]:
@@ -107,7 +107,7 @@ class _Reader:
             expected = f"a blocking collective or the latency test: {', '.join(name for _, name in _OSU_NAMES)}"
             raise self.place.error((number, 1), line, expected)
         self.operation, self.columns = names[0], []
-        self.ranks = 2 if self.operation == "pingpong" else self.told.ranks
+        self.ranks = 2 if self.operation == "pingpong" else self.defaults.ranks
         if self.ranks is None:
             raise self.place.error((number, 1), line, "the number of ranks, which this text does not say", "--ranks N")
 
@@ -158,16 +158,16 @@ class _Reader:
             return  # Less than what is printed of it.
         if microseconds < 0 or size < 0 or not size.is_integer():
             raise self.place.error((number, 1), f"{size:g} bytes, {microseconds:g} us", "a size and a time above 0")
-        told = self.told
+        defaults = self.defaults
         yield {
             "operation": self.operation,
-            "algorithm": told.algorithm,
+            "algorithm": defaults.algorithm,
             "bytes": int(size),
             "ranks": self.ranks,
-            "ranks_per_server": told.ranks_per_server,
+            "ranks_per_server": defaults.ranks_per_server,
             "seconds": microseconds * 1e-6,
             "repetitions": int(repetitions),
             "verified": True,
-            "mpi": told.mpi,
-            "version": told.version,
+            "mpi": defaults.mpi,
+            "version": defaults.version,
         }

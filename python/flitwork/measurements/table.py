@@ -9,7 +9,7 @@ from typing import Any
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.formats import GENERAL, check_format
 from flitwork.base.libraries import pd
-from flitwork.measurements.benchmarks import Told, recognised, rows
+from flitwork.measurements.benchmarks import Defaults, recognised, rows
 from flitwork.measurements.text import read_text
 from flitwork.workloads.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
 
@@ -36,10 +36,10 @@ MOST = 1e18
 _LEAST_SECONDS = 1 / MOST
 
 
-def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
+def read_rows(path: str | Path, defaults: Defaults) -> pd.DataFrame:
     """The rows of a file, whose format is recognised: CSV, Parquet, or a text of OSU's or Intel's benchmarks.
 
-    Nothing but the format is checked; what such a text does not say is ``told``.
+    Nothing but the format is checked; what such a text does not say is ``defaults``.
     """
     file = Path(path)
     what = "a table with columns " + ", ".join(COLUMNS)
@@ -50,7 +50,7 @@ def read_rows(path: str | Path, told: Told) -> pd.DataFrame:
         raise ConfigError(str(file), "an empty file", what, "flitwork mpi bench writes one")
     kind = recognised(text)
     if kind is not None:
-        return pd.DataFrame(rows(text, kind, str(file), told))
+        return pd.DataFrame(rows(text, kind, str(file), defaults))
     first = text.lstrip().splitlines()[0]
     check_format(file, "measurements", what, GENERAL if file.suffix.lower() in _TEXTS else ("a table",))
     if first.startswith("#"):

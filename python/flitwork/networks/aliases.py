@@ -46,26 +46,28 @@ _ELSEWHERE: Mapping[str, str] = {
 }
 
 
-def resolved(kind: str, told: Collection[str]) -> str:
+def resolved(kind: str, options: Collection[str]) -> str:
     """The topology that a name stands for, given the fields that are told; of an alias a warning says which it is."""
-    choices = ALIASES.get(kind)
-    if choices is None:
+    candidates = ALIASES.get(kind)
+    if candidates is None:
         return kind
-    meant = [name for name, own in choices.items() if any(field in told for field in own)]
-    if len(meant) != 1:
-        given = ", ".join(field for own in choices.values() for field in own if field in told) or "none of them"
-        either = ", or ".join(f"{' and '.join(own)} (then it is {name})" for name, own in choices.items())
+    matching = [name for name, fields in candidates.items() if any(field in options for field in fields)]
+    if len(matching) != 1:
+        given = (
+            ", ".join(field for fields in candidates.values() for field in fields if field in options) or "none of them"
+        )
+        either = ", or ".join(f"{' and '.join(fields)} (then it is {name})" for name, fields in candidates.items())
         raise ConfigError(_PATH, f'"{kind}" with {given}', either, "for example k = 4, levels = 3")
-    (found,) = meant
-    others = "; ".join(f"{name} has {' and '.join(own)}" for name, own in choices.items() if name != found)
-    text = f"topology {kind} is {found} here, as {' and '.join(choices[found])} are given ({others})"
+    (found,) = matching
+    others = "; ".join(f"{name} has {' and '.join(fields)}" for name, fields in candidates.items() if name != found)
+    text = f"topology {kind} is {found} here, as {' and '.join(candidates[found])} are given ({others})"
     warn_user(text)
     return found
 
 
 def fields_of_alias(kind: str) -> list[str]:
     """The fields that an alias may have; none of what is no alias."""
-    return [field for own in ALIASES.get(kind, {}).values() for field in own]
+    return [field for fields in ALIASES.get(kind, {}).values() for field in fields]
 
 
 def specification(spec: Mapping[str, Any]) -> dict[str, Any]:

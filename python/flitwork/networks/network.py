@@ -40,9 +40,9 @@ class Network:
     def __init__(self, kind: str, /, **options: Any) -> None:
         if not isinstance(kind, str):
             raise not_a("the name of a topology", "network.topology.kind", kind, "flitwork list topologies")
-        told = given(options)
-        object.__setattr__(self, "kind", aliases.resolved(kind, told))
-        object.__setattr__(self, "options", told)
+        set_options = given(options)
+        object.__setattr__(self, "kind", aliases.resolved(kind, set_options))
+        object.__setattr__(self, "options", set_options)
         object.__setattr__(self, "_spec", checked("network", self._nested()))
 
     @property
@@ -54,10 +54,10 @@ class Network:
         of_kinds = kinds(tables("network")["topology"])
         if self.kind not in of_kinds:
             raise aliases.unknown(self.kind)
-        own = {name: ("topology", name) for name in fields(of_kinds[self.kind]) if name != "kind"}
+        of_topology = {name: ("topology", name) for name in fields(of_kinds[self.kind]) if name != "kind"}
         whole = {name: (name,) for name in tables("network") if name != "topology"}
         nested: Spec = {"topology": {"kind": self.kind}}
-        put_all("network", nested, self.options, {**FLAT["network"], **whole, **own})
+        put_all("network", nested, self.options, {**FLAT["network"], **whole, **of_topology})
         routing = nested.get("routing")
         # What is no table is refused where tables are checked.
         if isinstance(routing, dict) and "kind" not in routing:
@@ -79,12 +79,12 @@ class Network:
 
     @property
     def topology(self) -> Spec:
-        """Its table ``topology``."""
+        """The table ``topology`` of the network."""
         found: Spec = self.spec["topology"]
         return found
 
     def replace(self, **options: Any) -> Network:
-        """The same network with some options changed; ``router=...`` replaces all that was said of the router."""
+        """This network with some options changed; ``router=...`` replaces all that was said of the router."""
         changes = given(options)
         # A kind alone, ``routing="duato"``, leaves the rest of its table.
         whole = {name for name, one in changes.items() if isinstance(one, (Value, Mapping))}

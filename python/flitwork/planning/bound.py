@@ -33,7 +33,7 @@ class Bound:
 
     @property
     def physical(self) -> dict[str, float]:
-        """The same in ns and bytes/s; empty where ``units`` do not say.
+        """The bounds in ns and bytes/s; empty where ``units`` do not say.
 
         The names end in the unit: ``tightest_ns``, ``saturation_load_bytes_per_s``, ...
         """
@@ -47,7 +47,7 @@ class Bound:
 
     @property
     def runs_to_completion(self) -> bool:
-        """Whether it bounds a completion time (and not a load)."""
+        """Whether this bounds a completion time (and not a load)."""
         return bool(self.values["kind"] == "completion")
 
     def _cycles(self, name: str) -> float:

@@ -47,7 +47,7 @@ class Check:
 
     @property
     def phases(self) -> pd.DataFrame:
-        """One row a phase (as many messages as a NIC has ports): largest load of each class of channels [flits]."""
+        """A row for each phase (as many messages as a NIC has ports): largest load by class of channels [flits]."""
         rows = [[p["group"], *p["class_max_flits"], p["max_flits"]] for p in self.loads["phases"]]
         return pd.DataFrame(rows, columns=["phase", *(f"{c}_flits" for c in self.channel_classes), "max_flits"])
 
@@ -58,7 +58,7 @@ class Check:
 
     @property
     def terminal_phases(self) -> pd.DataFrame:
-        """One row a phase: the most that a terminal sends to others, and receives from them [flits]."""
+        """A row for each phase: the most that a terminal sends to others, and receives from them [flits]."""
         rows = [[p["group"], p["sent_flits"], p["received_flits"]] for p in self.terminals["phases"]]
         return pd.DataFrame(rows, columns=["phase", "sent_flits", "received_flits"])
 
@@ -74,7 +74,7 @@ class Check:
 
     @property
     def phase_sum_over_bound(self) -> float:
-        """That sum over the lower bound of the channels: 1 where the schedule is as good as any.
+        """The sum over the phases, divided by the lower bound of the channels: 1 where the schedule is as good as any.
 
         On a network without channels between routers, such as a crossbar, both are those of the terminals.
         """

@@ -83,7 +83,7 @@ class Prepared:
     read: Mapping[str, Read] = field(default_factory=dict, compare=False, repr=False)
 
     def plan(self) -> _core.Plan:
-        """Its plan."""
+        """The plan of the specification."""
         return _core.Plan(self.text, list(self.tables))
 
     def checked_plan(self) -> _core.Plan:

@@ -148,7 +148,7 @@ def channel_animation(
     max_frames: int = 120,
     progress: Progress | None = None,
 ) -> Path:
-    """The same over time, as an animated GIF; neighbouring windows are joined where there would be too many frames.
+    """The map of channels over time, as an animated GIF; neighbouring windows are joined if there are too many frames.
 
     All frames have one scale. ``progress(cycle, done, total)`` is told about each frame.
     A file that is there is replaced.

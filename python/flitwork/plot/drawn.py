@@ -23,24 +23,24 @@ _COLUMNS = ("panel", "series", "x", "y", "low", "high", "value")
 
 Row = dict[str, Any]
 #: Tables of figures that are drawn by hand: of cells with words in them, or arrows.
-_TOLD: WeakKeyDictionary[Figure, pd.DataFrame] = WeakKeyDictionary()
+_NUMBERS: WeakKeyDictionary[Figure, pd.DataFrame] = WeakKeyDictionary()
 
 
 def tell(figure: Figure, numbers: pd.DataFrame) -> None:
     """Says what a figure shows where lines, bars, marks and maps do not: the table that is stored beside it."""
-    _TOLD[figure] = numbers
+    _NUMBERS[figure] = numbers
 
 
 def drawn_numbers(figure: Figure) -> pd.DataFrame:
-    """One row a point of each line, bar, mark and cell of a map; empty where a figure has none.
+    """A row for each point of each line, bar, mark and cell of a map; empty where a figure has none.
 
     ``panel`` is the title of the panel (its number where it has none), ``x`` and ``y`` are places on its axes, by name
     where the axis has names, ``low`` and ``high`` the ends of error bars, ``value`` that of a cell. Lines without a
     name in the legend are only help for the eye, and not in the table. Where :func:`tell` has said what the figure
     shows, it is that table.
     """
-    if figure in _TOLD:
-        return _TOLD[figure]
+    if figure in _NUMBERS:
+        return _NUMBERS[figure]
     panels = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     rows = [
         {"panel": ax.get_title() or number, **row} for number, ax in enumerate(panels, start=1) for row in _panel(ax)

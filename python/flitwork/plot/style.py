@@ -92,15 +92,15 @@ def save_with_tables(figure: Figure, name: str, tables: Mapping[str, DataFrame],
     return [*written, *save(figure, folder, name)]
 
 
-def together(name: str, own: T, compared: Mapping[str, T]) -> dict[str, T]:
-    """What is drawn in one figure, by the name in the legend: ``own`` first, then what it is compared with."""
+def together(name: str, first: T, compared: Mapping[str, T]) -> dict[str, T]:
+    """What is drawn in one figure, by the name in the legend: ``first`` first, then what it is compared with."""
     for other, value in compared.items():
         if other == name:
             hint = f"this one is called {name} already; write {name}_2=..., for example"
             raise ConfigError(f"plot.{other}", "given", "a name that nothing else in the figure has", hint)
-        if not isinstance(value, type(own)):
-            raise ConfigError(f"plot.{other}", repr(value), f"a {type(own).__name__} to draw beside this one")
-    return {name: own, **compared}
+        if not isinstance(value, type(first)):
+            raise ConfigError(f"plot.{other}", repr(value), f"a {type(first).__name__} to draw beside this one")
+    return {name: first, **compared}
 
 
 class _Plain(LogFormatter):

@@ -16,7 +16,7 @@ _MAX_TERMINALS = 64
 
 
 def timeline(result: Result, terminals: list[int] | None = None) -> Figure:
-    """One row a terminal (and injection port), one bar a packet from the time its port took it to its arrival.
+    """A row for each terminal (and injection port), a bar for each packet: from when its port took it to its arrival.
 
     The colour is the number of the message in its sender's order: ranks that keep in step show vertical bands. By
     default all terminals up to 64, otherwise 64 spread evenly. Time counts from t = 0; a background is not shown.

@@ -42,7 +42,7 @@ class Burst:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """One row for each number of packets and rate: the duration over the trials and its lower bound [cycles].
+        """A row for each number of packets and rate: the duration over the trials and its lower bound [cycles].
 
         ``mean_ci_half_width_cycles`` is half the 95 % confidence interval of the mean (of a single trial it is not
         known: NaN, as the standard deviation), ``performance`` is 1000 over the mean duration, as Yokota, Ootsu and

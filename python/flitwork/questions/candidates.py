@@ -61,7 +61,7 @@ def candidates(
     options: Spec,
     sent: Mapping[str, Any],
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Those that are defined on a machine, and why others are not, by name.
+    """The candidates that are defined on a machine, and why others are not, by name.
 
     Raises :class:`flitwork.ConfigError` where something is wrong for all of them, or none is defined.
     """

@@ -62,7 +62,7 @@ class Curve:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """One row a load: status, means over the seeds, half widths of 95 % confidence intervals.
+        """A row for each load: status, means over the seeds, half widths of 95 % confidence intervals.
 
         The half width is that over the seeds; with one seed, that of the run. A load is saturated if one of its seeds
         is; its latency then has no mean.
@@ -134,7 +134,7 @@ class Curve:
 
     @property
     def indices(self) -> pd.DataFrame:
-        """One row an index: value, half width of its 95 % interval over the seeds, unit, and what limits it."""
+        """A row for each index: value, half width of its 95 % interval over the seeds, unit, and what limits it."""
         rows = [_index_row(*row) for row in self._named()]
         low, high = self.saturation
         found, note = (low + high) / 2, f"between {low:g} and {high:g}"

@@ -78,7 +78,7 @@ class Pick:
         if path.suffix.lower() == ".csv":
             return write_csv(self.table, path)
         text = json.dumps(self.to_dict(), indent=2).encode() + b"\n"
-        return write_atomically(path, lambda opened: opened.write(text))
+        return write_atomically(path, lambda handle: handle.write(text))
 
     def __repr__(self) -> str:
         return f"<{self.best} of {len(self.table)} for {self.title}>"

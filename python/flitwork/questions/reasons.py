@@ -23,7 +23,7 @@ _MOST_UNKNOWN = 0.1
 
 
 def reason(table: pd.DataFrame, bound_cycles: float, results: Mapping[str, Result], works: Mapping[str, float]) -> str:
-    """One sentence for the best, one for the next slower one.
+    """Two sentences: why the best is fast, and why the next one is slower.
 
     ``results`` and ``works`` (the estimated work of those that may be explained) go by candidate.
     """

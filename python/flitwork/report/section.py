@@ -100,7 +100,7 @@ def of_reproduction(name: str, done: Reproduction) -> Section:
         name=name,
         title=head.title or name,
         asked=done.front.asked,
-        found=done.front.told(done.claims),
+        found=done.front.filled_in(done.claims),
         paper=head.paper,
         command=command,
         full=f"flitwork reproduce {name}" if done.quick else "",
@@ -142,7 +142,7 @@ def of_study(run: StudyRun) -> Section:
 
 
 def of_result(result: Result, name: str, folder: Path) -> Section:
-    """One simulation; its pictures are drawn into ``folder``."""
+    """The section of one simulation; its pictures are drawn into ``folder``."""
     row = {key: value for key, value in result.row.items() if value is not None}
     facts = {"version": str(row.pop("version")), "plan": str(row.pop("plan_hash"))}
     table = pd.DataFrame({"column": list(row), "value": [str(value) for value in row.values()]})

@@ -41,7 +41,7 @@ class Histogram:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a value: ``latency_cycles``, ``packets``, and ``share``, the part that does not exceed the value."""
+        """A row for each value: ``latency_cycles``, ``packets``, ``share`` (the part up to the value)."""
         share = np.cumsum(self.packets) / max(self.count, 1)
         return pd.DataFrame({"latency_cycles": self.value_cycles, "packets": self.packets, "share": share})
 

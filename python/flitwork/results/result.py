@@ -290,7 +290,7 @@ class Result:
 
     @cached_property
     def deliveries(self) -> pd.DataFrame:
-        """One row a window of time: packets received in it and their flits, of the workload and of the background.
+        """A row for each window of time: packets received in it and their flits, of the workload and of the background.
 
         ``start_cycle`` counts from t = 0. Empty unless the run had ``delivery_window_cycles``.
         """
@@ -308,7 +308,7 @@ class Result:
 
     @cached_property
     def packets(self) -> pd.DataFrame:
-        """One row a packet; empty unless the run recorded packets. What had not happened by the end is missing."""
+        """A row for each packet; empty unless the run recorded packets. What had not happened by the end is missing."""
         columns = {k.split(".", 1)[1]: v for k, v in self.columns.items() if k.startswith("packets.")}
         columns = columns or {name: np.empty(0, kind) for name, kind in OF_A_PACKET.items()}
         # A long table is memory more than anything else: each column is copied once.
@@ -322,7 +322,7 @@ class Result:
 
     @cached_property
     def channels(self) -> pd.DataFrame:
-        """One row a channel: where from and to, its class, flits in all, flits per cycle in the measurement.
+        """A row for each channel: where from and to, its class, flits in all, flits per cycle in the measurement.
 
         Ascending by router and output port; ``class`` is ``+x``, ``-x``, ``+y``, ... on a grid.
         """
@@ -342,7 +342,7 @@ class Result:
 
     @cached_property
     def terminals(self) -> pd.DataFrame:
-        """One row a terminal: flits of its packets that arrived, and flits that it received, in the measurement."""
+        """A row for each terminal: flits of its packets that arrived, and flits it received, in the measurement."""
         sent, received = self.columns["delivered_flits"], self.columns["ejected_flits"]
         cycles = max(self.measurement_cycles, 1)
         table = pd.DataFrame(

@@ -69,7 +69,7 @@ class Goal:
 
     @property
     def name(self) -> str:
-        """What it is called: the name of its file."""
+        """The name of the program: that of its file."""
         return self._core.name
 
     @property

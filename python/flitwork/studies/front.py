@@ -26,11 +26,11 @@ class Front(Table):
 
     @classmethod
     def load(cls, folder: Path) -> Front:
-        """That of a study's folder; empty where it has none."""
+        """The front of a study's folder; empty where it has none."""
         path = folder / "front.toml"
         return validate(cls, read_toml(path)) if path.is_file() else cls()
 
-    def told(self, claims: Sequence[Judged]) -> list[str]:
+    def filled_in(self, claims: Sequence[Judged]) -> list[str]:
         """The sentences, with the values of these claims in their places.
 
         A place that no claim has is a :class:`~flitwork.base.errors.ConfigError`.

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 from flitwork.base.libraries import pd
 from flitwork.studies.claims import Finding
-from flitwork.studies.reproduce import Reproduction, Simulated, claims_of, figures_of
+from flitwork.studies.reproduce import Reproduction, Simulated, claims_of, draw_figures
 
 T = TypeVar("T")
 #: What a process gives: the value, and what it warned of.
-_Told = tuple[T, list[str]]
+_WithWarnings = tuple[T, list[str]]
 
 #: One for the claims of a study, one for its figures.
 _PROCESSES = 2
@@ -32,8 +32,8 @@ class Pending:
     """A study whose claims are being judged and whose figures are being drawn."""
 
     simulated: Simulated
-    claims: Future[_Told[list[Finding]]] | None
-    figures: Future[_Told[list[Path]]] | None
+    claims: Future[_WithWarnings[list[Finding]]] | None
+    figures: Future[_WithWarnings[list[Path]]] | None
 
     @property
     def ready(self) -> bool:
@@ -44,8 +44,8 @@ class Pending:
         """The verdicts and figures; waits for them."""
         made = self.simulated.made
         return self.simulated.judged(
-            lambda: _given(self.claims, lambda: claims_of(*made)),
-            lambda: _given(self.figures, lambda: figures_of(*made)),
+            lambda: _result_of(self.claims, lambda: claims_of(*made)),
+            lambda: _result_of(self.figures, lambda: draw_figures(*made)),
         )
 
 
@@ -58,13 +58,13 @@ class Judges:
     def take(self, simulated: Simulated) -> Pending:
         """Begins with a study, and does not wait for what comes of it."""
         made = simulated.made
-        return Pending(simulated, self._begun(claims_of, *made), self._begun(figures_of, *made))
+        return Pending(simulated, self._begun(claims_of, *made), self._begun(draw_figures, *made))
 
     def _begun(
         self, use: Callable[[str, pd.DataFrame, Path], T], name: str, table: pd.DataFrame, folder: Path
-    ) -> Future[_Told[T]] | None:
+    ) -> Future[_WithWarnings[T]] | None:
         try:
-            return self._pool.submit(_told, use, name, table, folder)
+            return self._pool.submit(_with_warnings, use, name, table, folder)
         except BrokenProcessPool:
             return None
 
@@ -99,13 +99,13 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _told(use: Callable[..., T], *made: Any) -> _Told[T]:
+def _with_warnings(use: Callable[..., T], *made: Any) -> _WithWarnings[T]:
     """In a process: what ``use`` gives, and what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         return use(*made), [str(one.message) for one in caught]
 
 
-def _given(future: Future[_Told[T]] | None, here: Callable[[], T]) -> T:
+def _result_of(future: Future[_WithWarnings[T]] | None, here: Callable[[], T]) -> T:
     """What a process gave. If it was killed, for want of memory for example, the work is done ``here``."""
     try:
         value, said = future.result() if future else (here(), [])

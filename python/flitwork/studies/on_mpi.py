@@ -11,7 +11,7 @@ from flitwork.base.libraries import pd
 from flitwork.studies.claims import Judged
 
 #: Is told of a row that was measured, its number and how many there are in all.
-RowTold = Callable[[Mapping[str, Any], int, int], None]
+RowCallback = Callable[[Mapping[str, Any], int, int], None]
 
 
 @dataclass(frozen=True)

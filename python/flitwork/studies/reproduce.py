@@ -23,7 +23,7 @@ from flitwork.experiment.study import StudyRun, run_study
 from flitwork.experiment.study_file import StudyFile, load_study
 from flitwork.studies.claims import Claim, Finding, Judged, check_measures, judged, load_claims
 from flitwork.studies.front import Front
-from flitwork.studies.on_mpi import OnMpi, RowTold
+from flitwork.studies.on_mpi import OnMpi, RowCallback
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Published:
 
     @property
     def title(self) -> str:
-        """Its title."""
+        """The title of the study."""
         return load_study(self.folder / "study.toml").study.title
 
     @property
@@ -57,14 +57,14 @@ class Published:
         return tuple(getattr(self.module("claims"), "READS_RUNS_OF", ()))
 
     def on_mpi(self) -> ModuleType | None:
-        """What it measures on real MPI, in its folder or in a package beside flitwork; none for most studies."""
+        """What the study measures on real MPI, in its folder or in a package beside flitwork; none for most studies."""
         if not self.package or self.name not in extensions("flitwork.on_mpi"):
             return self.module("on_mpi")
         found: ModuleType = load_extension("flitwork.on_mpi", self.name)
         return found
 
     def module(self, name: str) -> ModuleType | None:
-        """Its optional module ``claims``, ``figures`` or ``on_mpi``."""
+        """The study's optional module ``claims``, ``figures`` or ``on_mpi``."""
         path = self.folder / f"{name}.py"
         if not path.exists():
             return None
@@ -138,7 +138,7 @@ def reproduce(
     watcher: Watcher | None = None,
     published_results: bool = False,
     mpi: Sequence[str] | None = None,
-    told: RowTold | None = None,
+    told: RowCallback | None = None,
 ) -> Reproduction:
     """Runs the study and judges its claims. ``out`` is ``results/NAME`` by default (``results/NAME-quick``).
 
@@ -158,7 +158,7 @@ def reproduce(
         name, folder, quick=quick, jobs=jobs, engine=engine, scheduler=scheduler, watcher=watcher,
         published_results=published_results,
     )  # fmt: skip
-    found = done.judged(lambda: claims_of(*done.made), lambda: figures_of(*done.made))
+    found = done.judged(lambda: claims_of(*done.made), lambda: draw_figures(*done.made))
     if mpi is None or measured is None:
         return found
     return replace(found, on_mpi=measured.measure(mpi, done.run.out / _MPI, done.run.table, quick, told))
@@ -176,12 +176,12 @@ class Simulated:
 
     @property
     def made(self) -> tuple[str, pd.DataFrame, Path]:
-        """What :func:`claims_of` and :func:`figures_of` need."""
+        """What :func:`claims_of` and :func:`draw_figures` need."""
         name = self.study.name if self.study.package else str(self.study.folder)
         return name, self.run.table, self.run.out
 
     def judged(self, claims: Callable[[], list[Finding]], figures: Callable[[], list[Path]]) -> Reproduction:
-        """The verdicts; ``claims`` and ``figures`` give what :func:`claims_of` and :func:`figures_of` make of it."""
+        """The verdicts; ``claims`` and ``figures`` give what :func:`claims_of` and :func:`draw_figures` make of it."""
         computed = _with_gaps(self.run, claims, "claims.py") or []
         verdicts = judged(self.declared, computed, self.run.table, self.quick)
         drawn = _with_gaps(self.run, figures, "figures.py") or []
@@ -223,7 +223,7 @@ def claims_of(name: str, table: pd.DataFrame, folder: Path) -> list[Finding]:
     return found
 
 
-def figures_of(name: str, table: pd.DataFrame, folder: Path) -> list[Path]:
+def draw_figures(name: str, table: pd.DataFrame, folder: Path) -> list[Path]:
     """The pictures that ``figures.py`` of the study draws of the same."""
     module = find(name).module("figures")
     return list(module.figures(table, folder / "figures")) if module else []

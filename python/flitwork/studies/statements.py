@@ -95,7 +95,7 @@ def statements(claims: Sequence[Judged]) -> list[Statement]:
 
 
 def rows_of(claims: Sequence[Judged]) -> list[Row]:
-    """These claims as rows of a table, by statement."""
+    """Claims as rows of a table, by statement."""
     return [row for one in statements(claims) for row in one.rows]
 
 

@@ -97,7 +97,7 @@ class CrossLine(Routing):
     """Cross-Line: minimal adaptive, by the queues along the row and the column.
 
     * ``information``: What a router knows: cross, local, none. Default: cross.
-    * ``news_delay_cycles``: Time that the news takes for each hop [cycles], 0 to 16. Default: 1.
+    * ``news_delay_cycles``: Time that congestion information takes for each hop [cycles], 0 to 16. Default: 1.
     * ``news_delay_ns``: ``news_delay_cycles`` in ns; or text with a unit.
     * ``tie``: What to do at half a ring of even length; not split. Default: parity.
     """

@@ -36,7 +36,7 @@ __all__ = [
 
 @value
 class BarrierTree(Value):
-    """Wires of their own for barriers: news of one flit arrives after a fixed time, waits for nothing and costs no
+    """Separate wires for barriers: a signal of one flit arrives after a fixed time, waits for nothing and costs no
     software. A barrier of a collective goes over it, and sends of a schedule that say so.
 
     * ``hop_cycles``: From a rank to the next one in the tree of its barrier [cycles], 1 to 10000. Default: 1.

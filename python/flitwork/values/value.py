@@ -75,7 +75,7 @@ class Value:
         return {**kind, **{name: as_written(f"{self.TABLES[0]}.{name}", one) for name, one in self._given.items()}}
 
     def replace(self, **changes: Any) -> Self:
-        """The same value with some fields changed."""
+        """This value with some fields changed."""
         return type(self)(**{**self._given, **changes})
 
     def __eq__(self, other: object) -> bool:

@@ -33,26 +33,30 @@ def with_windows(result: Result, frames: int | None = None, progress: Progress |
     if not result.end_cycle:
         raise ConfigError("result.completion_cycles", 0, "a run of at least one cycle", "nothing was sent in it")
     missing = _missing(result)
-    own = result.channel_window_cycles
-    window = own if frames is None and own else window_for(result, frames)
-    if not missing and window == own:
+    recorded_window = result.channel_window_cycles
+    window = recorded_window if frames is None and recorded_window else window_for(result, frames)
+    if not missing and window == recorded_window:
         return result, ""
     record: dict[str, Any] = {"channel_window_cycles": window, "waits": True, "packets": True}
-    told = f"[run.record] channel_window_cycles = {window}, waits = true"
+    settings = f"[run.record] channel_window_cycles = {window}, waits = true"
     if result.has_schedule:
         record["operations"] = True
-        told += ", operations = true"
+        settings += ", operations = true"
     try:
-        return simulated_again(result, record, [f"run.record.{name}" for name in _keys(missing)], told, progress), ""
+        return simulated_again(
+            result, record, [f"run.record.{name}" for name in _keys(missing)], settings, progress
+        ), ""
     except ConfigError:
         if not missing:
             hint = "it cannot be simulated again with others from what is stored: leave frames out"
-            raise ConfigError("frames", frames, f"the windows of {own} cycles that the result has", hint) from None
+            raise ConfigError(
+                "frames", frames, f"the windows of {recorded_window} cycles that the result has", hint
+            ) from None
         shows_time = "channel_windows" in result.columns or "packets.src" in result.columns
         if not shows_time or frames is not None:
             raise
     lacking = " and ".join(_ABOUT[name] for name in missing)
-    return result, f"Not recorded: {lacking}. To see it, simulate with {told}."
+    return result, f"Not recorded: {lacking}. To see it, simulate with {settings}."
 
 
 def window_for(result: Result, frames: int | None = None) -> int:

@@ -126,7 +126,7 @@ class Series:
 
     @cached_property
     def terminals(self) -> dict[str, Floats]:
-        """Of each terminal by bin: flits/cycle ``sent`` and ``received``, packets ``queued`` at it; none unrecorded.
+        """For each terminal by bin: flits/cycle ``sent`` and ``received``, packets ``queued`` at it; none unrecorded.
 
         The flits of a packet are spread evenly over the time from its being taken by an injection port to its last flit
         leaving, and from the arrival of its head to that of its tail.
@@ -165,8 +165,8 @@ class Series:
         _, found = self._when("created")
         ops, operation = records.operations, records.packets.operation
         if ops is not None:
-            of_ranks = operation >= 0
-            found[of_ranks] = ready_cycles(ops)[operation[of_ranks]] + self.result.start_cycle
+            has_operation = operation >= 0
+            found[has_operation] = ready_cycles(ops)[operation[has_operation]] + self.result.start_cycle
         return found
 
     def _when(self, what: str) -> tuple[NDArray[np.bool_], Ints]:
@@ -198,10 +198,10 @@ class Series:
         assert ops is not None
         sent, bus = (packets.operation >= 0) & (packets.injected != NOT_YET), self._on_bus
         until = np.where(bus, packets.arrived, packets.left)
-        ways = {"sending": sent & ~bus, "sending by the bus": sent & bus & (packets.arrived != NOT_YET)}
+        lanes = {"sending": sent & ~bus, "sending by the bus": sent & bus & (packets.arrived != NOT_YET)}
         return {
             name: (ops.rank[packets.operation[which]], packets.taken[which], until[which])
-            for name, which in ways.items()
+            for name, which in lanes.items()
         }
 
     @cached_property
@@ -210,7 +210,7 @@ class Series:
 
     @cached_property
     def bus(self) -> tuple[Floats, Floats] | None:
-        """Of a bus by bin: the share of the time in which it is in use, and how many transfers wait for it.
+        """For a bus by bin: the share of the time in which it is in use, and how many transfers wait for it.
 
         A transfer has the bus from its arbitration on until its last flit arrives, or the next one begins. ``None``
         where nothing went by a bus, or it was not recorded.

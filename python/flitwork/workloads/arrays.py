@@ -59,7 +59,7 @@ def with_numbers(spec: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Rea
 
 
 def located(error: ConfigError, read: Mapping[str, Read]) -> ConfigError:
-    """The same error with the place in the file that its numbers come from."""
+    """This error with the place in the file that its numbers come from."""
     for path, numbers in read.items():
         if error.path.startswith(path):
             place = numbers.place([int(index) for index in _INDEX.findall(error.path[len(path) :])])

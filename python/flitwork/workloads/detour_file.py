@@ -36,7 +36,7 @@ def detours(table: pd.DataFrame | Mapping[str, Any]) -> _core.Table:
 
 
 def detour_table(value: Any, path: str) -> _core.Table:
-    """The same; errors begin with ``path``."""
+    """Reads a table of detours; errors begin with ``path``."""
     if not isinstance(value, (pd.DataFrame, Mapping)):
         raise ConfigError(path, short(value), f"a data frame with {_EXPECTED}")
     needs_columns(value, COLUMNS, path, _EXPECTED)

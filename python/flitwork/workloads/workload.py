@@ -49,8 +49,8 @@ def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
 def said(default: Any, **field: Any) -> Spec:
     """A field, or its default where neither it nor its physical name has a value."""
     (name, value), *physical = field.items()
-    told = {key: one for key, one in physical if one is not None}
-    return {**({} if told and value is None else {name: default if value is None else value}), **told}
+    written = {key: one for key, one in physical if one is not None}
+    return {**({} if written and value is None else {name: default if value is None else value}), **written}
 
 
 @cache
@@ -129,14 +129,14 @@ def collective(
         "root": root, "radix": radix, "blocks": blocks, "order": order, "leaders": leaders,
         "step_barriers": step_barriers, "repeats": repeats, "compute_cycles": compute_cycles,
     }  # fmt: skip
-    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    written: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if isinstance(sizes, (str, os.PathLike)):
-        told["file"] = str(sizes)
+        written["file"] = str(sizes)
     elif sizes is not None:
-        told["sizes"] = table_of("collective", sizes, "workload.sizes")
+        written["sizes"] = table_of("collective", sizes, "workload.sizes")
     length = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
     named = {"operation": operation, "algorithm": algorithm, **length}
-    return make_workload("collective", {**named, **told, **more})
+    return make_workload("collective", {**named, **written, **more})
 
 
 def programs(
@@ -267,8 +267,8 @@ def _pattern(name: str, parameters: Mapping[str, Any]) -> Spec:
 
 
 def _load(offered_load: float | None, offered_bytes_per_s: Quantity | None) -> Spec:
-    told = {"offered_load": offered_load, "offered_bytes_per_s": offered_bytes_per_s}
-    return {name: value for name, value in told.items() if value is not None}
+    written = {"offered_load": offered_load, "offered_bytes_per_s": offered_bytes_per_s}
+    return {name: value for name, value in written.items() if value is not None}
 
 
 def at_load(workload: Workload, load: float) -> Workload:

@@ -184,8 +184,8 @@ def _check_stored(file: Path, overwrite: bool) -> None:
 
 def _recorded(options: dict[str, Any]) -> dict[str, Any]:
     """Options of a run, with the records that an explanation needs."""
-    told = dict(options["run"]) if "run" in options else nest_run(cast(RunOptions, options))
-    return {"run": Run(**{**told, "record": {**told.get("record", {}), "waits": True, "operations": True}})}
+    run_fields = dict(options["run"]) if "run" in options else nest_run(cast(RunOptions, options))
+    return {"run": Run(**{**run_fields, "record": {**run_fields.get("record", {}), "waits": True, "operations": True}})}
 
 
 def _placed(host: dict[str, Any]) -> int | None:

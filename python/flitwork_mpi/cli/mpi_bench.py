@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
-from flitwork.cli.launcher import launcher_words, row_told
+from flitwork.cli.launcher import launcher_words, show_row
 from flitwork.cli.options import AsJson
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
 
@@ -85,7 +85,7 @@ def bench(
         servers=servers,
         map=places,
         output=output,
-        told=row_told,
+        told=show_row,
     )
     if as_json:
         print_json({"rows": found.table.to_dict("records"), "failed": found.failed, "left_out": found.left_out})

@@ -113,8 +113,8 @@ def run_on_mpi(
     launcher = Launcher.of(command or [], _HINT)
     library = built("libflitwork_mpi.so", mpicc or launcher.compiler())
     with _sign(library) as sign:
-        told = {"LD_PRELOAD": str(library), "FLITWORK_MPI_STARTED": str(sign), **settings.variables()}
-        code = _ended(launcher.with_variables(told))
+        variables = {"LD_PRELOAD": str(library), "FLITWORK_MPI_STARTED": str(sign), **settings.variables()}
+        code = _ended(launcher.with_variables(variables))
         if not code and not sign.read_bytes():
             words = (
                 "the program ended without having loaded libflitwork_mpi: the MPI library's own algorithms were used"
@@ -161,7 +161,7 @@ def doctor(as_json: AsJson = False) -> None:
 
       flitwork mpi doctor
     """
-    found = [diagnose(launcher, partial(_told, launcher)) for launcher in launchers()]
+    found = [diagnose(launcher, partial(_show_progress, launcher)) for launcher in launchers()]
     python = mpi4py_words()
     if as_json:
         print_json({"libraries": [asdict(one) for one in found], "mpi4py": asdict(python)})
@@ -177,7 +177,7 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(CLAIM_FAILED)
 
 
-def _told(launcher: Launcher, what: str) -> None:
+def _show_progress(launcher: Launcher, what: str) -> None:
     note(f"{escape(launcher.path)}: {what}")
 
 

@@ -87,8 +87,8 @@ def built(name: str, compiler: str, option: str = "--mpicc") -> Path:
     files = {file: data for file, data in _core.mpi_library_files().items() if recipe.needs(file)}
     sources = sorted(file for file in files if recipe.compiled(file))
     words = [*recipe.before, *sources, *recipe.behind]
-    asked = subprocess.run([path, "-show"], capture_output=True, text=True, check=False).stdout
-    digest = hashlib.sha256("\0".join([str(Path(path).resolve()), asked, *words]).encode())
+    shown = subprocess.run([path, "-show"], capture_output=True, text=True, check=False).stdout
+    digest = hashlib.sha256("\0".join([str(Path(path).resolve()), shown, *words]).encode())
     for file, data in sorted(files.items()):
         digest.update(file.encode() + b"\0" + data)
     if name.endswith(".so"):

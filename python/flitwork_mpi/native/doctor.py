@@ -73,16 +73,16 @@ def launchers() -> list[Launcher]:
     return list(found.values())
 
 
-def diagnose(launcher: Launcher, told: Callable[[str], object] = lambda what: None) -> Diagnosis:
+def diagnose(launcher: Launcher, progress: Callable[[str], object] = lambda what: None) -> Diagnosis:
     """Compiles our library for an MPI library and runs all-to-alls of four ranks, in C and in Fortran."""
     found = Diagnosis(launcher.path, launcher.family, _version(launcher))
-    for one in _findings(launcher, told):
+    for one in _findings(launcher, progress):
         found.findings.append(one)
     return found
 
 
-def _findings(launcher: Launcher, told: Callable[[str], object]) -> Iterator[Finding]:
-    told("compiling the library")
+def _findings(launcher: Launcher, progress: Callable[[str], object]) -> Iterator[Finding]:
+    progress("compiling the library")
     try:
         library = built("libflitwork_mpi.so", launcher.compiler())
     except FlitworkError as error:
@@ -90,7 +90,7 @@ def _findings(launcher: Launcher, told: Callable[[str], object]) -> Iterator[Fin
         return
     yield Finding("library", True, str(library))
     for what, recipe, compiler in (("C", "check", "mpicc"), ("Fortran", "check_fortran", "mpifort")):
-        told(f"running an all-to-all in {what}")
+        progress(f"running an all-to-all in {what}")
         path = launcher.beside(compiler)
         if path is None:
             yield Finding(what, None, f"there is no {compiler} beside {launcher.path}")

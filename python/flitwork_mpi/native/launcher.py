@@ -65,10 +65,12 @@ class Launcher:
         ``%XX``, which our libraries undo.
         """
         form = _FAMILIES[self.family][1]
-        told = {name: _plain(value) if name.startswith(_OURS) else value for name, value in variables.items()}
+        variables_given = {
+            name: _plain(value) if name.startswith(_OURS) else value for name, value in variables.items()
+        }
         if any(name.startswith(_OURS) for name in variables):
-            told[_ENCODED] = "1"
-        given = [word.format(name=name, value=value) for name, value in told.items() for word in form]
+            variables_given[_ENCODED] = "1"
+        given = [word.format(name=name, value=value) for name, value in variables_given.items() for word in form]
         return [self.path, *given, *self.words]
 
     def compiler(self) -> str:
@@ -82,21 +84,21 @@ class Launcher:
         return str(found) if found and found.exists() else None
 
 
-def ranks_told(command: Sequence[str]) -> int | None:
+def ranks_of_launcher(command: Sequence[str]) -> int | None:
     """How many ranks a launcher is told to start: ``-n 8``; ``None`` of a program that is no launcher that is known.
 
     Raises :class:`flitwork.ConfigError` where a known launcher is not told, or not in a number.
     """
     if not _COUNTED.match(Path(command[0]).name if command else ""):
         return None
-    told = None
+    variables_given = None
     for word, behind in pairwise([*command[1:], ""]):
         if match := _COUNT.fullmatch(word):
-            told = match["number"] if match["number"] is not None else behind
-    if told is None or not told.isdecimal():
+            variables_given = match["number"] if match["number"] is not None else behind
+    if variables_given is None or not variables_given.isdecimal():
         given = " ".join(command)
         raise ConfigError("LAUNCHER", given, "a launcher that is told how many ranks it starts", f"{command[0]} -n 8")
-    return int(told)
+    return int(variables_given)
 
 
 def compiler_of(command: Sequence[str]) -> str:

@@ -34,9 +34,9 @@ def record(
     if any(folder.iterdir()):
         raise ConfigError("--trace", folder, "an empty folder", "choose another, or remove what is in it")
     library = built("libflitwork_record.so", mpicc or launcher.compiler())
-    told = {"LD_PRELOAD": str(library), "FLITWORK_RECORD_FOLDER": str(folder.resolve())}
+    variables = {"LD_PRELOAD": str(library), "FLITWORK_RECORD_FOLDER": str(folder.resolve())}
     began = time.monotonic()
-    with Launched(launcher.with_variables(told)) as launched:
+    with Launched(launcher.with_variables(variables)) as launched:
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return launched.wait(_SECONDS)

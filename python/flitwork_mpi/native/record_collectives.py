@@ -78,7 +78,7 @@ class Builder:
                     self.message(rank, to, sent)
 
     def message(self, source: int, destination: int, blocks: Sequence[int]) -> None:
-        """One message more."""
+        """Adds a message."""
         self._sent.setdefault((source, destination), []).append(len(self.source))
         self.source.append(source)
         self.destination.append(destination)

@@ -83,10 +83,10 @@ def _gathered(trace: Trace, kind: int) -> Numbers:
         for number in np.unique(comm):
             here = comm == number
             world[here] = trace.peers_of[rank][number][peer[here]]
-        own = np.full(len(at), rank, dtype=np.int64)
-        source, destination = (own, world) if kind == KINDS["SEND"] else (world, own)
+        here = np.full(len(at), rank, dtype=np.int64)
+        source, destination = (here, world) if kind == KINDS["SEND"] else (world, here)
         rows = np.stack(
-            [source, destination, trace.comm_of[rank][comm], tag, own, at, events["bytes"][at].astype(np.int64)]
+            [source, destination, trace.comm_of[rank][comm], tag, here, at, events["bytes"][at].astype(np.int64)]
         )
         parts.append(rows[:, world >= 0])
     return np.concatenate(parts, axis=1)

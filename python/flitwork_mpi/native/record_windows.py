@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flitwork_mpi.native.record_trace import EVENT, FLAGS, KINDS, Trace
 
 #: No messages of a program have these tags.
-_PUT, _ASK, _ANSWER = -70, -71, -72
+_PUT, _REQUEST, _ANSWER = -70, -71, -72
 #: Threads that answer, one for each rank that asks, behind all threads of a program.
 _ANSWERING = 256
 
@@ -38,7 +38,7 @@ class _Call:
 class _Epoch:
     """What a rank does between two fences of a window: calls of its own, and those of others that reach it."""
 
-    own: list[_Call]
+    calls: list[_Call]
     others: list[_Call]
 
 
@@ -62,7 +62,7 @@ class _Rows:
         tag: int = 0,
         nbytes: int = 0,
     ) -> int:
-        """One record; that of an operation that is started gets a number, which is returned."""
+        """Adds a record; that of an operation that is started gets a number, which is returned."""
         flags = 0
         if what in ("SEND", "RECV"):
             self.request += 1
@@ -102,7 +102,7 @@ def _epochs(trace: Trace) -> dict[tuple[int, int, int], _Epoch]:
             target, at = int(row["peer"]), fences.get(window, 0)
             goes, comes = one.list_of(event).tolist()
             call = _Call(rank, comm, event, int(np.flatnonzero(peers == rank)[0]), target, goes, comes)
-            epoch(rank, window, at).own.append(call)
+            epoch(rank, window, at).calls.append(call)
             epoch(int(peers[target]), window, at).others.append(call)
     return found
 
@@ -128,7 +128,9 @@ def _expanded(trace: Trace, rank: int, epochs: dict[tuple[int, int, int], _Epoch
         fences[window] = fences.get(window, 0) + 1
         epoch = epochs.get((rank, window, fences[window]), nothing)
         after[window] = [_taken(rows, call, event, thread, comm) for call in epoch.others]
-        before[window] = [request for call in epoch.own for request in _begun(rows, call, one.events[call.event], comm)]
+        before[window] = [
+            request for call in epoch.calls for request in _begun(rows, call, one.events[call.event], comm)
+        ]
     return _inserted(one, rows)
 
 
@@ -139,7 +141,7 @@ def _begun(rows: _Rows, call: _Call, row: Any, comm: int) -> list[int]:
         return [rows.add(behind, "SEND", thread, comm, peer=peer, tag=_PUT, nbytes=call.goes)]
     return [
         rows.add(behind, "RECV", thread, comm, peer=peer, tag=_ANSWER),
-        rows.add(behind, "SEND", thread, comm, peer=peer, tag=_ASK, nbytes=call.goes),
+        rows.add(behind, "SEND", thread, comm, peer=peer, tag=_REQUEST, nbytes=call.goes),
     ]
 
 
@@ -148,9 +150,9 @@ def _taken(rows: _Rows, call: _Call, fence: int, thread: int, comm: int) -> int:
     peer = call.local_origin
     if not call.comes:
         return rows.add(fence, "RECV", thread, comm, peer=peer, tag=_PUT)
-    asked = rows.add(fence, "RECV", thread, comm, peer=peer, tag=_ASK)
+    receive = rows.add(fence, "RECV", thread, comm, peer=peer, tag=_REQUEST)
     answering = _ANSWERING + call.origin
-    rows.add(fence, "COMPLETE", answering, comm, request=asked)
+    rows.add(fence, "COMPLETE", answering, comm, request=receive)
     return rows.add(fence, "SEND", answering, comm, peer=peer, tag=_ANSWER, nbytes=call.comes)
 
 

@@ -70,12 +70,12 @@ class Settings:
 
     def variables(self) -> Mapping[str, str]:
         """The variables for the ranks. Files that rules name are those that are found from here."""
-        told = {
+        variables = {
             f"FLITWORK_MPI_{field.name.upper()}": _text(value)
             for field in fields(self)
             if (value := getattr(self, field.name)) is not None and value is not False
         }
-        return told if self.rules is None else {**told, "FLITWORK_MPI_FOLDER": str(Path.cwd())}
+        return variables if self.rules is None else {**variables, "FLITWORK_MPI_FOLDER": str(Path.cwd())}
 
 
 def algorithms() -> list[str]:
@@ -86,8 +86,10 @@ def algorithms() -> list[str]:
 def options_of(algorithm: str) -> list[str]:
     """The options with a number that an all-to-all has; none of one that is not known."""
     rows = json.loads(_core.components())["collectives"]
-    told = next((row["parameters"] for row in rows if (row["operation"], row["name"]) == (ALL_TO_ALL, algorithm)), "")
-    return [name.strip() for name in told.split(",") if name.strip() in OPTIONS]
+    variables = next(
+        (row["parameters"] for row in rows if (row["operation"], row["name"]) == (ALL_TO_ALL, algorithm)), ""
+    )
+    return [name.strip() for name in variables.split(",") if name.strip() in OPTIONS]
 
 
 def _text(value: object) -> str:

@@ -28,7 +28,7 @@ class Cartcomm(Topocomm):
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, dims: list[int], periods: list[bool]) -> Cartcomm:
-        """Those ranks on a grid."""
+        """The ranks of a communicator on a grid."""
         made = cls(ranks, context)
         made._dims, made._periods = dims, periods
         return made
@@ -57,7 +57,7 @@ class Cartcomm(Topocomm):
 
     @property
     def topo(self) -> tuple[list[int], list[int], list[int]]:
-        """As :meth:`Get_topo`."""
+        """Dimensions, periods and coordinates, as :meth:`Get_topo` gives them."""
         return self.Get_topo()
 
     def Get_dim(self) -> int:

@@ -28,7 +28,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the block [bytes]."""
         return len(self.data)
 
     def __len__(self) -> int:
@@ -40,30 +40,30 @@ class Moved:
 
     adds_up = False
 
-    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+    def packed(self, block_data: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The blocks, one behind the other."""
-        data = [held[block] for block in blocks]
+        data = [block_data[block] for block in blocks]
         return data, sum(map(len, data))
 
-    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+    def placed(self, block_data: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Keeps what came."""
-        held.update(zip(blocks, data, strict=True))
+        block_data.update(zip(blocks, data, strict=True))
 
 
-class News:
+class Signal:
     """Nothing: that it comes is all there is."""
 
     adds_up = False
 
-    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+    def packed(self, block_data: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """A message without data."""
         return None, 0
 
-    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+    def placed(self, block_data: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Nothing to keep."""
 
 
-MOVED, NEWS = Moved(), News()
+MOVED, SIGNAL = Moved(), Signal()
 
 
 class Values:
@@ -87,29 +87,29 @@ class Values:
         """What a rank holds in the beginning."""
         return {block: [(rank, rank + 1, piece)] for block, piece in enumerate(pieces)}
 
-    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+    def packed(self, block_data: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The values of the blocks."""
-        runs = [only(held[block]) for block in blocks]
+        runs = [only(block_data[block]) for block in blocks]
         return (self.signature, runs), sum(value.nbytes for _, _, value in runs)
 
-    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+    def placed(self, block_data: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Keeps what came, or combines it with what there is: as many elements of the same type."""
         signature, runs = data
         check_type(signature, self.signature, "a block", "was combined with one of")
         for block, (_, _, value) in zip(blocks, runs, strict=True):
-            own = held[block][0][2] if adds and held[block] else value
-            if value.size != own.size:
-                raise fault("COUNT", f"{value.size} elements were to be combined with {own.size}")
-        self._place(held, blocks, runs, adds)
+            kept = block_data[block][0][2] if adds and block_data[block] else value
+            if value.size != kept.size:
+                raise fault("COUNT", f"{value.size} elements were to be combined with {kept.size}")
+        self._place(block_data, blocks, runs, adds)
 
-    def _place(self, held: dict[int, Any], blocks: Sequence[int], runs: Sequence[Run], adds: bool) -> None:
+    def _place(self, block_data: dict[int, Any], blocks: Sequence[int], runs: Sequence[Run], adds: bool) -> None:
         for block, came in zip(blocks, runs, strict=True):
             if adds:
                 if self.before is not None:
                     self.before = self._joined(self.before, came)
-                held[block] = self._joined(held[block], came)
+                block_data[block] = self._joined(block_data[block], came)
             else:
-                held[block] = [came]
+                block_data[block] = [came]
 
     def _joined(self, runs: list[Run], came: Run) -> list[Run]:
         """Runs with one more; those that are neighbours become one."""
@@ -135,19 +135,19 @@ class Values:
 class Objects(Values):
     """Python objects, which travel by pickle."""
 
-    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+    def packed(self, block_data: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """The pickled values of the blocks."""
-        runs = [only(held[block]) for block in blocks]
+        runs = [only(block_data[block]) for block in blocks]
         data = [(first, end, dump(value)) for first, end, value in runs]
         return data, sum(len(one) for _, _, one in data)
 
-    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+    def placed(self, block_data: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Keeps what came, or combines it with what there is."""
-        self._place(held, blocks, [(first, end, load(one)) for first, end, one in data], adds)
+        self._place(block_data, blocks, [(first, end, load(one)) for first, end, one in data], adds)
 
 
 def only(runs: list[Run]) -> Run:
-    """The one run that there is."""
+    """The only run of a list of one."""
     if len(runs) != 1:
         raise fault("INTERN", "values of ranks that are no neighbours")
     return runs[0]

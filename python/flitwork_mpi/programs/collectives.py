@@ -14,7 +14,7 @@ import numpy as np
 from flitwork_mpi.programs.algorithms import pick
 from flitwork_mpi.programs.buffer import IN_PLACE, Blocks, Buffer, blocks, message, same_blocks, typed_blocks
 from flitwork_mpi.programs.channel import Channel
-from flitwork_mpi.programs.collective_data import MOVED, NEWS, Block, Values, cut, fill_block, joined, only, put
+from flitwork_mpi.programs.collective_data import MOVED, SIGNAL, Block, Values, cut, fill_block, joined, only, put
 from flitwork_mpi.programs.datatype import Datatype, matches
 from flitwork_mpi.programs.errors import fault
 from flitwork_mpi.programs.no_data import Absent, longer
@@ -34,20 +34,23 @@ class Prepared(Channel):
 
     def _barrier(self, name: str) -> Work:
         wire = self._wire(name)
-        return lambda: carry_out(wire, pick(wire, "barrier", 0), {}, NEWS)
+        return lambda: carry_out(wire, pick(wire, "barrier", 0), {}, SIGNAL)
 
     def _bcast(self, name: str, buf: Any, root: int) -> Work:
         wire, room = self._wire(name), message(buf)
         root = checked_root(root, wire.size)
         steps = pick(wire, "bcast", room.nbytes, root)
-        signature, held = room.datatype.signature, dict[int, Block]()
+        signature, block_data = room.datatype.signature, dict[int, Block]()
         if wire.rank == root:
-            held.update(enumerate(Block(piece, signature) for piece in cut(room.pack(), steps.pieces)))
+            block_data.update(enumerate(Block(piece, signature) for piece in cut(room.pack(), steps.pieces)))
 
         def work() -> None:
-            carry_out(wire, steps, held, MOVED)
+            carry_out(wire, steps, block_data, MOVED)
             if wire.rank != root:
-                fill_block(room, Block(joined([held[piece].data for piece in range(steps.pieces)]), held[0].signature))
+                fill_block(
+                    room,
+                    Block(joined([block_data[piece].data for piece in range(steps.pieces)]), block_data[0].signature),
+                )
 
         return work
 
@@ -57,14 +60,14 @@ class Prepared(Channel):
         room = None
         if wire.rank == root:
             room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
-        own = _own(sendbuf, room, wire)
-        steps = pick(wire, "gatherv" if each else "gather", own.size, root)
+        operand = _own(sendbuf, room, wire)
+        steps = pick(wire, "gatherv" if each else "gather", operand.size, root)
 
         def work() -> None:
-            held = {wire.rank: own}
-            carry_out(wire, steps, held, MOVED)
+            block_data = {wire.rank: operand}
+            carry_out(wire, steps, block_data, MOVED)
             if room is not None:
-                _fill_blocks(room, [held[rank] for rank in range(wire.size)])
+                _fill_blocks(room, [block_data[rank] for rank in range(wire.size)])
 
         return work
 
@@ -74,23 +77,23 @@ class Prepared(Channel):
         given = None
         if wire.rank == root:
             given = blocks(sendbuf, wire.size) if each else same_blocks(sendbuf, wire.size, of_each=True)
-        held = {} if given is None else dict(enumerate(_blocks_of(given)))
+        block_data = {} if given is None else dict(enumerate(_blocks_of(given)))
         room = None if given is not None and _in_place(recvbuf) else message(recvbuf)
         steps = pick(wire, "scatterv" if each else "scatter", 0 if room is None else room.nbytes, root)
 
         def work() -> None:
-            carry_out(wire, steps, held, MOVED)
+            carry_out(wire, steps, block_data, MOVED)
             if room is not None:
-                fill_block(room, held[wire.rank])
+                fill_block(room, block_data[wire.rank])
 
         return work
 
     def _allgather(self, name: str, sendbuf: Any, recvbuf: Any, each: bool) -> Work:
         wire = self._wire(name)
         room = blocks(recvbuf, wire.size) if each else same_blocks(recvbuf, wire.size, of_each=True)
-        own = _own(sendbuf, room, wire)
+        operand = _own(sendbuf, room, wire)
         nbytes = sum(room.counts) * room.datatype.size
-        return lambda: _fill_blocks(room, allgathered(wire, own, nbytes))
+        return lambda: _fill_blocks(room, allgathered(wire, operand, nbytes))
 
     def _alltoall(self, name: str, sendbuf: Any, recvbuf: Any, each: bool) -> Work:
         wire = self._wire(name)
@@ -116,11 +119,11 @@ class Prepared(Channel):
         wire = self._wire(name)
         root = checked_root(root, wire.size)
         room = message(recvbuf) if wire.rank == root else None
-        own = _operand(sendbuf, room)
-        value, values = _value(own, op)
+        operand = _operand(sendbuf, room)
+        value, values = _value(operand, op)
 
         def work() -> None:
-            found = reduced(wire, value, values, root, own.nbytes, _in_pieces(own, op, wire))
+            found = reduced(wire, value, values, root, operand.nbytes, _in_pieces(operand, op, wire))
             if room is not None:
                 put(room, as_raw(found))
 
@@ -128,16 +131,16 @@ class Prepared(Channel):
 
     def _allreduce(self, name: str, sendbuf: Any, recvbuf: Any, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
-        own = _operand(sendbuf, room)
-        value, values = _value(own, op)
-        cuts = _in_pieces(own, op, wire)
-        return lambda: put(room, as_raw(allreduced(wire, value, values, own.nbytes, cuts)))
+        operand = _operand(sendbuf, room)
+        value, values = _value(operand, op)
+        cuts = _in_pieces(operand, op, wire)
+        return lambda: put(room, as_raw(allreduced(wire, value, values, operand.nbytes, cuts)))
 
     def _reduce_scatter(self, name: str, sendbuf: Any, recvbuf: Any, counts: list[int] | None, op: Op) -> Work:
         wire, room = self._wire(name), message(recvbuf)
-        own = room if _in_place(sendbuf) else message(sendbuf)
-        _check_same(own, room)
-        value, values = _value(own, op)
+        operand = room if _in_place(sendbuf) else message(sendbuf)
+        _check_same(operand, room)
+        value, values = _value(operand, op)
         units = len(value) // values.unit
         if counts is None and units % wire.size:
             raise fault("COUNT", f"{units} elements cannot be divided among {wire.size} ranks")
@@ -146,21 +149,21 @@ class Prepared(Channel):
             raise fault("COUNT", f"counts {counts} for {wire.size} ranks and {units} elements")
         ends = np.cumsum([0, *counts]) * values.unit
         parts = [value[first:last] for first, last in pairwise(ends)]
-        steps = pick(wire, "reduce_scatter", own.nbytes, in_order=not op.commutes)
+        steps = pick(wire, "reduce_scatter", operand.nbytes, in_order=not op.commutes)
 
         def work() -> None:
-            held = values.first(wire.rank, parts)
-            carry_out(wire, steps, held, values)
-            put(room, as_raw(only(held[wire.rank])[2]))
+            block_data = values.first(wire.rank, parts)
+            carry_out(wire, steps, block_data, values)
+            put(room, as_raw(only(block_data[wire.rank])[2]))
 
         return work
 
-    def _scan(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, own_too: bool) -> Work:
+    def _scan(self, name: str, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) -> Work:
         wire, room = self._wire(name), message(recvbuf)
         value, values = _value(_operand(sendbuf, room), op)
 
         def work() -> None:
-            result = scanned(wire, value, values, own_too, room.nbytes)
+            result = scanned(wire, value, values, inclusive, room.nbytes)
             if result is not None:
                 put(room, as_raw(result))
 
@@ -343,24 +346,24 @@ def _blocks_of(given: Blocks) -> list[Block]:
 def _operand(sendbuf: Any, room: Buffer | None) -> Buffer:
     if room is not None and _in_place(sendbuf):
         return room
-    own = message(sendbuf)
-    if room is not None and own.count != room.count:
-        raise ValueError(f"mismatch in send count {own.count} and receive count {room.count}")
+    operand = message(sendbuf)
+    if room is not None and operand.count != room.count:
+        raise ValueError(f"mismatch in send count {operand.count} and receive count {room.count}")
     if room is not None:
-        _check_same(own, room)
-    return own
+        _check_same(operand, room)
+    return operand
 
 
-def _check_same(own: Buffer, room: Buffer) -> None:
+def _check_same(operand: Buffer, room: Buffer) -> None:
     """What is combined and its result are of one type."""
-    if not matches(own.datatype.signature, room.datatype.signature):
-        raise ValueError(f"mismatch in send type {own.datatype.label} and receive type {room.datatype.label}")
+    if not matches(operand.datatype.signature, room.datatype.signature):
+        raise ValueError(f"mismatch in send type {operand.datatype.label} and receive type {room.datatype.label}")
 
 
-def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
+def _value(operand: Buffer, op: Op) -> tuple[Any, Values]:
     """A buffer as an array, and how two such are combined."""
-    kind: Datatype = own.datatype
-    data, combine = typed(own.pack(), kind), op.combine(kind)
+    kind: Datatype = operand.datatype
+    data, combine = typed(operand.pack(), kind), op.combine(kind)
     if isinstance(data, Absent):
         values = Values(longer, op.commutes, max(kind.size, 1))
     else:
@@ -370,9 +373,9 @@ def _value(own: Buffer, op: Op) -> tuple[Any, Values]:
     return data, values
 
 
-def _in_pieces(own: Buffer, op: Op, wire: Wire) -> bool:
+def _in_pieces(operand: Buffer, op: Op, wire: Wire) -> bool:
     """Whether a reduction can be cut: the operation commutes, works element by element, and there are enough."""
-    return op.commutes and op.function is None and own.count >= wire.size
+    return op.commutes and op.function is None and operand.count >= wire.size
 
 
 def _fill_blocks(room: Blocks, found: list[Any]) -> None:

@@ -48,7 +48,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
     size = property(Get_size)
 
     def Get_name(self) -> str:
-        """Its name."""
+        """The name of the communicator."""
         return self.name
 
     def Set_name(self, name: str) -> None:
@@ -56,7 +56,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
         self.name = name
 
     def Get_group(self) -> Group:
-        """Its ranks."""
+        """The group of the communicator's ranks."""
         return Group(self._ranks(me()))
 
     group = property(Get_group)
@@ -79,7 +79,7 @@ class Comm(PointToPoint, ObjectCollectives, PersistentCollectives, Handled, attr
         return self.topology
 
     def Dup(self, info: Info | None = None) -> Comm:
-        """The same ranks, in a context of their own; with the same hints, or those of ``info``."""
+        """A communicator of the same ranks in another context, with the same hints or those of ``info``."""
         _, call = self._agreed("Dup", None)
         return self._duplicate(call, info)
 

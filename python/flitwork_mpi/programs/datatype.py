@@ -91,7 +91,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
 
     @property
     def is_predefined(self) -> bool:
-        """Whether it is one of the named types."""
+        """Whether the datatype is one of the named ones."""
         return self.predefined
 
     def Get_size(self) -> int:
@@ -147,7 +147,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
     Create_dup = Dup
 
     def again(self) -> Datatype:
-        """The same, as a datatype of its own, without what programs keep at it."""
+        """A copy of the datatype, without the attributes that programs keep at it."""
         made = self._spread(self.label, self.size, self.extent, self._offsets, self.lb)
         made.recipe = self.recipe
         return made
@@ -164,7 +164,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
 
     @recorded
     def Create_hvector(self, count: int, blocklength: int, stride: int) -> Datatype:
-        """As :meth:`Create_vector`; ``stride`` in bytes."""
+        """A datatype of blocks at equal distances, as :meth:`Create_vector`; ``stride`` in bytes."""
         _natural("count", count)
         _natural("blocklength", blocklength)
         if self.contiguous and (stride == blocklength * self.extent or count < 2):
@@ -181,7 +181,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
 
     @recorded
     def Create_hindexed(self, blocklengths: Sequence[int], displacements: Sequence[int]) -> Datatype:
-        """As :meth:`Create_indexed`; displacements in bytes."""
+        """A datatype of blocks of given lengths, as :meth:`Create_indexed`; displacements in bytes."""
         if len(blocklengths) != len(displacements):
             raise ValueError(f"{len(blocklengths)} block lengths and {len(displacements)} displacements")
         pairs = zip(displacements, blocklengths, strict=True)
@@ -196,7 +196,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
 
     @recorded
     def Create_hindexed_block(self, blocklength: int, displacements: Sequence[int]) -> Datatype:
-        """As :meth:`Create_indexed_block`; displacements in bytes."""
+        """A datatype of blocks of one length, as :meth:`Create_indexed_block`; displacements in bytes."""
         return self.Create_hindexed([blocklength] * len(displacements), displacements)
 
     @recorded
@@ -259,7 +259,7 @@ class Datatype(Packing, Decoded, Handle, attributes.Attributed, metaclass=Refusi
 
     @recorded
     def Create_resized(self, lb: int, extent: int) -> Datatype:
-        """The same with another lower bound and extent [bytes]."""
+        """This datatype with another lower bound and extent [bytes]."""
         if self._offsets is None:
             return self._spread(f"resized({self.label})", self.size, extent, None, lb)
         return self._derived(f"resized({self.label})", self._offsets, lb, extent)

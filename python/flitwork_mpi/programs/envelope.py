@@ -37,7 +37,7 @@ class Recipe:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What it was given, by the names of parameters."""
+        """The arguments of the constructor, by the names of its parameters."""
         return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in self.kept}
 
     def contents(self) -> tuple[list[int], list[int]]:
@@ -107,7 +107,7 @@ class Decoded:
         return len(numbers), 0, len(counts), len(self.recipe.olds), COMBINERS[self.recipe.combiner]
 
     def Get_contents(self) -> tuple[list[int], list[int], list[int], list[Datatype]]:
-        """What it was made of: numbers, addresses (they are counts, too), counts, datatypes."""
+        """The contents of the datatype: numbers, addresses (they are counts, too), counts, datatypes."""
         self._check()
         if self.is_named:
             raise fault("TYPE", "a named datatype is made of nothing")
@@ -134,12 +134,12 @@ class Decoded:
 
     @property
     def combiner(self) -> int:
-        """How it was made."""
+        """How the datatype was made."""
         return self.Get_envelope()[-1]
 
     @property
     def is_named(self) -> bool:
-        """Whether it is one of those that have names."""
+        """Whether the datatype is one of those that have names."""
         self._check()
         return self.recipe.combiner == "NAMED"
 
@@ -161,12 +161,12 @@ class Decoded:
 
     @property
     def typestr(self) -> str:
-        """As NumPy writes it."""
+        """The datatype as NumPy writes it."""
         return self._written(lambda element: element.str[1:], f"V{self.extent}")
 
     @property
     def typechar(self) -> str:
-        """As NumPy's character; that of C for one character."""
+        """The datatype as NumPy's character; that of C for one character."""
         return self._written(_character, "V")
 
     def _written(self, write: Callable[[np.dtype[Any]], str], other: str) -> str:
@@ -175,7 +175,7 @@ class Decoded:
         return other if self.element is None else write(self.element)
 
     def tocode(self) -> str:
-        """As NumPy's character."""
+        """The datatype as NumPy's character."""
         if not self or self.element is None:
             raise ValueError("the datatype has no character: it is not of single elements that are named")
         return _character(self.element)

@@ -33,11 +33,11 @@ class Exception_(RuntimeError):
         super().__init__(self._text)
 
     def Get_error_class(self) -> int:
-        """Its error class."""
+        """The error class."""
         return self._class
 
     def Get_error_code(self) -> int:
-        """Its error code, which is its class if no program has added it."""
+        """The error code, which is the class if no program has added it."""
         return self._code
 
     def Get_error_string(self) -> str:
@@ -114,7 +114,7 @@ def not_supported(what: str) -> NotSupported:
 
 
 def unsupported(what: str) -> str:
-    """That the simulated communicator does not have something, and what can be done without it."""
+    """The error for what the simulated communicator lacks, with what can be done instead."""
     parts = what.split(".")[::-1]
     found = (text for part in parts for names, text in _INSTEAD.items() if part.startswith(names))
     instead = next((f": {text}" for text in found), "")
@@ -150,7 +150,7 @@ class ProgramError(FlitworkError):
     @classmethod
     def of(cls, rank: int, error: BaseException) -> ProgramError:
         """The error for an exception in a rank."""
-        frames = own_frames(error.__traceback__)
+        frames = frames_of_program(error.__traceback__)
         lines = traceback.format_exception(type(error), error, frames)
         found = cls(f"rank {rank}: {type(error).__name__}: {error}")
         found.rank, found.traceback = rank, "".join(lines)
@@ -192,7 +192,7 @@ class UnmatchedMessages(ProgramError, ScheduleError):
         return unmatched == "error" or (unmatched == "messages" and self.messages)
 
 
-def own_frames(trace: TracebackType | None) -> Any:
+def frames_of_program(trace: TracebackType | None) -> Any:
     """The part of a traceback from the first line of the program on."""
     found = trace
     while found is not None and _is_ours(found):

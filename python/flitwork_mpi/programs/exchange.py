@@ -97,8 +97,8 @@ def _check_pairs(name: str, found: _core.Operations, rank: _Array, ranks: int) -
         raise ConfigError("schedule", at, "receives that name their senders")
     tags = np.full((2, ranks, ranks), ANY, dtype=np.int64)
     for which, what in ((_SEND, "message"), (_RECEIVE, "receive")):
-        own, other = rank[kind == which], peer[kind == which]
-        source, to = (own, other) if which == _SEND else (other, own)
+        sender_side, other = rank[kind == which], peer[kind == which]
+        source, to = (sender_side, other) if which == _SEND else (other, sender_side)
         counts = np.zeros((ranks, ranks), dtype=np.int64)
         np.add.at(counts, (source, to), 1)
         tags[which][source, to] = tag[kind == which]

@@ -10,12 +10,12 @@ from threading import get_ident
 from typing import NoReturn
 
 from flitwork_mpi.programs.errors import Exited
-from flitwork_mpi.programs.patched_functions import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import patched, running_rank
 from flitwork_mpi.programs.world import user_line
 
 
 def exits_of_ranks() -> AbstractContextManager[None]:
-    """As long as ranks run, ``os._exit`` ends the run; after ``MPI.Finalize`` it ends its rank, with that exit code.
+    """Within its ``with``, ``os._exit`` ends the run; after ``MPI.Finalize`` it ends its rank, with that exit code.
 
     A process that a rank has forked ends as ever.
     """
@@ -37,4 +37,4 @@ def exits_of_ranks() -> AbstractContextManager[None]:
 
         return leave
 
-    return replaced(os, "_exit", leaving)
+    return patched(os, "_exit", leaving)

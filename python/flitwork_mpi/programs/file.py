@@ -24,7 +24,7 @@ from flitwork_mpi.programs.group import Group
 from flitwork_mpi.programs.handle import Handle
 from flitwork_mpi.programs.info import Info
 from flitwork_mpi.programs.predefined import NAMED, of_spec
-from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, Opened, of_system
+from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, SharedFile, of_system
 from flitwork_mpi.programs.world import me
 
 SEEK_SET, SEEK_CUR, SEEK_END = 600, 602, 604
@@ -66,29 +66,29 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         if not process.world.carries:
             raise not_supported("MPI.File in a run without data")
         path = os.path.abspath(os.fsdecode(filename))
-        told, call = comm._agreed("File.Open", (os.path.realpath(path), amode))
-        if any(one != told[0] for one in told):
-            raise fault("NOT_SAME", f"ranks open one file in one mode together, but they gave {sorted(set(told))}")
+        gathered, call = comm._agreed("File.Open", (os.path.realpath(path), amode))
+        if any(one != gathered[0] for one in gathered):
+            raise fault("NOT_SAME", f"ranks open one file in one mode together, but they gave {sorted(set(gathered))}")
         ranks = [*comm._ranks(process)]
         # The constructor of a class of the program is not called.
         made = cls.__new__(cls)
         # Ranks may have communicators of their own with one context.
         key = (comm._context, call, ranks[0])
         made._comm = Comm(ranks, new_context(process.world, (*key, "file")), "a file")
-        made._opened = made._open_once((*key, "opened"), path, amode)
+        made._file = made._open_once((*key, "opened"), path, amode)
         made._null, made._info, made._split = False, Info.Create(), None
         made.Set_info(info)
-        made._view, made._position = View(), made._opened.begin
+        made._view, made._position = View(), made._file.begin
         made._at_end = made._leave
         process.at_end.append(made._at_end)
         return made
 
-    def _open_once(self, key: tuple[Any, ...], path: str, amode: int) -> Opened:
+    def _open_once(self, key: tuple[Any, ...], path: str, amode: int) -> SharedFile:
         """What the first rank that comes here has opened; its error is that of all."""
         kept = me().world.store.setdefault("files", {})
         if key not in kept:
             try:
-                found: Any = Opened(path, amode, self._comm.Get_size())
+                found: Any = SharedFile(path, amode, self._comm.Get_size())
             except OSError as error:
                 found = error
             kept[key] = [found, self._comm.Get_size()]
@@ -98,8 +98,8 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
             del kept[key]
         if isinstance(found, OSError):
             raise of_system(found)
-        opened: Opened = found
-        return opened
+        shared: SharedFile = found
+        return shared
 
     def Close(self) -> None:
         """Closes it, when all ranks do."""
@@ -112,7 +112,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
 
     def _leave(self) -> None:
         self._null = True
-        self._opened.leave()
+        self._file.leave()
 
     @classmethod
     def Delete(cls, filename: Any, info: Any = None) -> None:
@@ -125,7 +125,7 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
     # What it is.
 
     def Get_size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the file [bytes]."""
         return self._usable().size()
 
     size = property(Get_size)
@@ -137,27 +137,27 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
 
     def Preallocate(self, size: int) -> None:
         """Makes it at least so long; all ranks call."""
-        opened = self._changes_size(size)
-        if size > opened.size():
-            opened.resize(size)
+        shared = self._changes_size(size)
+        if size > shared.size():
+            shared.resize(size)
         self._meet("File.Preallocate")
 
-    def _changes_size(self, size: int) -> Opened:
-        opened = self._usable()
+    def _changes_size(self, size: int) -> SharedFile:
+        shared = self._usable()
         if size < 0:
             raise fault("ARG", f"the size is {size}, and at least 0 is allowed")
-        if opened.amode & MODE_RDONLY:
-            raise fault("READ_ONLY", f"{opened.path} was opened with MPI.MODE_RDONLY: its length cannot change")
-        return opened
+        if shared.amode & MODE_RDONLY:
+            raise fault("READ_ONLY", f"{shared.path} was opened with MPI.MODE_RDONLY: its length cannot change")
+        return shared
 
     def Get_amode(self) -> int:
-        """How it was opened."""
+        """The mode in which the file was opened."""
         return self._usable().amode
 
     amode = property(Get_amode)
 
     def Get_group(self) -> Group:
-        """Its ranks."""
+        """The group of the ranks that opened the file."""
         self._usable()
         return self._comm.Get_group()
 
@@ -200,17 +200,17 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
         info: Any = None,
     ) -> None:
         """From now on this rank sees of the file what ``filetype`` shows from byte ``disp`` on; all ranks call."""
-        opened = self._usable()
+        shared = self._usable()
         checked_datarep(datarep)
-        if opened.amode & MODE_SEQUENTIAL:
+        if shared.amode & MODE_SEQUENTIAL:
             self._meet("File.Set_view")
-            disp = self._view.place(opened.pointer) if disp == DISPLACEMENT_CURRENT else disp
+            disp = self._view.place(shared.pointer) if disp == DISPLACEMENT_CURRENT else disp
         self._view = View(disp, of_spec(etype), None if filetype is None else of_spec(filetype))
         self._position = 0
         self.Set_info(info)
         self._meet("File.Set_view")
         # Behind the wait, so that no rank has begun to use it.
-        opened.pointer = 0
+        shared.pointer = 0
         self._meet("File.Set_view")
 
     def Get_view(self) -> tuple[int, Datatype, Datatype, str]:
@@ -232,14 +232,14 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
 
     def Seek_shared(self, offset: int, whence: int = SEEK_SET) -> None:
         """Moves the pointer of all ranks, by elements of the etype; all ranks call."""
-        opened = self._usable()
-        told, _ = self._meet("File.Seek_shared", (offset, whence))
-        if any(one != told[0] for one in told):
-            raise fault("NOT_SAME", f"ranks move their common pointer together, but they gave {sorted(set(told))}")
-        found = self._sought(offset, whence, opened.pointer)
+        shared = self._usable()
+        gathered, _ = self._meet("File.Seek_shared", (offset, whence))
+        if any(one != gathered[0] for one in gathered):
+            raise fault("NOT_SAME", f"ranks move their common pointer together, but they gave {sorted(set(gathered))}")
+        found = self._sought(offset, whence, shared.pointer)
         # All have seen where it was.
         self._meet("File.Seek_shared")
-        opened.pointer = found
+        shared.pointer = found
 
     def Get_position_shared(self) -> int:
         """Where the pointer of all ranks stands, in elements of the etype."""
@@ -288,10 +288,10 @@ class File(FileAccess, Handled, Handle, metaclass=Refusing):
 
     # Inside.
 
-    def _usable(self) -> Opened:
+    def _usable(self) -> SharedFile:
         if self._null:
             raise fault("FILE", "the file is MPI.FILE_NULL, or closed")
-        return self._opened
+        return self._file
 
     def _meet(self, name: str, value: Any = None) -> tuple[list[Any], int]:
         """What all ranks give, when all are there, and the number of the call."""

@@ -12,7 +12,7 @@ from flitwork_mpi.programs.errors import fault, not_supported
 from flitwork_mpi.programs.file_view import View
 from flitwork_mpi.programs.no_data import Absent
 from flitwork_mpi.programs.request import Request
-from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY, Opened
+from flitwork_mpi.programs.shared_file import MODE_RDONLY, MODE_SEQUENTIAL, MODE_WRONLY, SharedFile
 from flitwork_mpi.programs.status import ANY_SOURCE, ANY_TAG, Status
 from flitwork_mpi.programs.world import me
 
@@ -23,11 +23,11 @@ Where = Callable[[int], int]
 class FileAccess:
     """Reads and writes, all done when they are called."""
 
-    _opened: Opened
+    _file: SharedFile
     _view: View
     _position: int
     _split: tuple[str, int] | None
-    _usable: Callable[[], Opened]
+    _usable: Callable[[], SharedFile]
     _meet: Callable[..., Any]
     _rank_here: Callable[[], int]
 
@@ -95,19 +95,19 @@ class FileAccess:
 
     def Read_shared(self, buf: Any, status: Status | None = None) -> None:
         """Reads where the pointer of all ranks stands."""
-        _tell(status, self._read(buf, self._shared))
+        _tell(status, self._read(buf, self._advance_shared))
 
     def Write_shared(self, buf: Any, status: Status | None = None) -> None:
         """Writes where the pointer of all ranks stands."""
-        _tell(status, self._write(buf, self._shared))
+        _tell(status, self._write(buf, self._advance_shared))
 
     def Iread_shared(self, buf: Any) -> Request:
         """Reads where the pointer of all ranks stands."""
-        return Request.of_access(self._read(buf, self._shared))
+        return Request.of_access(self._read(buf, self._advance_shared))
 
     def Iwrite_shared(self, buf: Any) -> Request:
         """Writes where the pointer of all ranks stands."""
-        return Request.of_access(self._write(buf, self._shared))
+        return Request.of_access(self._write(buf, self._advance_shared))
 
     def Read_ordered(self, buf: Any, status: Status | None = None) -> None:
         """All ranks read, one behind the other in the order of ranks."""
@@ -190,15 +190,15 @@ class FileAccess:
             raise fault("ARG", f"the offset is {offset}, and at least 0 is allowed")
         return lambda nbytes: offset * self._view.etype.size
 
-    def _own(self, nbytes: int) -> int:
+    def _individual(self, nbytes: int) -> int:
         self._refuse_sequential()
         return self._position
 
-    def _shared(self, nbytes: int) -> int:
+    def _advance_shared(self, nbytes: int) -> int:
         """Where the pointer of all ranks stands; it goes on."""
-        opened = self._usable()
-        begin = opened.pointer
-        opened.pointer = begin + nbytes
+        shared = self._usable()
+        begin = shared.pointer
+        shared.pointer = begin + nbytes
         return begin
 
     def _in_turn(self, name: str) -> Where:
@@ -217,35 +217,35 @@ class FileAccess:
     # Reading and writing.
 
     def _read_on(self, buf: Any) -> int:
-        nbytes = self._read(buf, self._own)
+        nbytes = self._read(buf, self._individual)
         self._position += nbytes
         return nbytes
 
     def _write_on(self, buf: Any) -> int:
-        nbytes = self._write(buf, self._own)
+        nbytes = self._write(buf, self._individual)
         self._position += nbytes
         return nbytes
 
     def _read(self, buf: Any, where: Where) -> int:
-        opened = self._usable()
-        if opened.amode & MODE_WRONLY:
-            raise fault("ACCESS", f"{opened.path} was opened with MPI.MODE_WRONLY: it cannot be read")
+        shared = self._usable()
+        if shared.amode & MODE_WRONLY:
+            raise fault("ACCESS", f"{shared.path} was opened with MPI.MODE_WRONLY: it cannot be read")
         into = buffer.room(buf)
         nbytes = self._whole(into.nbytes)
-        found = opened.read(self._view.runs(where(nbytes), nbytes))
+        found = shared.read(self._view.runs(where(nbytes), nbytes))
         into.unpack(np.frombuffer(found, np.uint8))
         me().world.file_bytes += len(found)
         return len(found)
 
     def _write(self, buf: Any, where: Where) -> int:
-        opened = self._usable()
-        if opened.amode & MODE_RDONLY:
-            raise fault("READ_ONLY", f"{opened.path} was opened with MPI.MODE_RDONLY: it cannot be written")
+        shared = self._usable()
+        if shared.amode & MODE_RDONLY:
+            raise fault("READ_ONLY", f"{shared.path} was opened with MPI.MODE_RDONLY: it cannot be written")
         data = buffer.message(buf).pack()
         if isinstance(data, Absent):
             raise not_supported("MPI.File in a run without data")
         nbytes = self._whole(data.size)
-        opened.write(self._view.runs(where(nbytes), nbytes), memoryview(data))
+        shared.write(self._view.runs(where(nbytes), nbytes), memoryview(data))
         me().world.file_bytes += nbytes
         return nbytes
 

@@ -54,8 +54,8 @@ def _shared_by_dlpack(tensor: Any) -> tuple[NDArray[Any], bool]:
         raise not_supported(
             f"a buffer in the memory of another device (DLPack's device type {device}; {_WITHOUT_DATA})"
         )
-    held = _Held(_capsule_of(tensor))
-    return held.array(), held.known
+    memory = _DLPackArray(_capsule_of(tensor))
+    return memory.array(), memory.known
 
 
 def _capsule_of(tensor: Any) -> Any:
@@ -75,7 +75,7 @@ class Elsewhere:
     readonly: bool = False
 
     def view(self) -> NDArray[np.uint8]:
-        """As many bytes for runs that look at lengths alone: all of them are one byte, which is not the buffer's."""
+        """An array of as many bytes, for runs that need lengths alone: all are one byte, which is not the buffer's."""
         one = np.zeros(1, np.uint8)
         return np.lib.stride_tricks.as_strided(one, (self.nbytes,), (0,), writeable=not self.readonly)
 
@@ -83,16 +83,18 @@ class Elsewhere:
 def elsewhere(tensor: Any) -> Elsewhere | None:
     """Shape and type of a buffer of a GPU or another device, without a look at its data; ``None`` of any other."""
     if hasattr(tensor, "__cuda_array_interface__"):
-        told = tensor.__cuda_array_interface__
-        dtype = np.dtype(told["typestr"])
-        return _elsewhere(told["shape"], dtype, told.get("strides"), bool(told["data"][1]))
+        interface = tensor.__cuda_array_interface__
+        dtype = np.dtype(interface["typestr"])
+        return _elsewhere(interface["shape"], dtype, interface.get("strides"), bool(interface["data"][1]))
     if hasattr(tensor, "__dlpack__") and hasattr(tensor, "__dlpack_device__"):
         if int(tensor.__dlpack_device__()[0]) == _CPU:
             return None
-        held = _Held(_capsule_of(tensor))
-        told = held.__array_interface__
-        found = _elsewhere(told["shape"], np.dtype(told["typestr"]), told["strides"], told["data"][1])
-        return found if held.known else replace(found, dtype=None)
+        memory = _DLPackArray(_capsule_of(tensor))
+        interface = memory.__array_interface__
+        found = _elsewhere(
+            interface["shape"], np.dtype(interface["typestr"]), interface["strides"], interface["data"][1]
+        )
+        return found if memory.known else replace(found, dtype=None)
     return None
 
 
@@ -153,7 +155,7 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 )
 
 
-class _Held:
+class _DLPackArray:
     """The memory of a capsule, which is kept as long as the memory is in use, and not taken out of it."""
 
     def __init__(self, capsule: Any) -> None:

@@ -40,7 +40,7 @@ class Graphcomm(Topocomm):
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, index: list[int], edges: list[int]) -> Graphcomm:
-        """Those ranks on a graph."""
+        """The ranks of a communicator on a graph."""
         made = cls(ranks, context)
         made.index, made.edges = index, edges
         return made
@@ -117,7 +117,7 @@ class Distgraphcomm(Topocomm):
 
     @classmethod
     def on(cls, ranks: Sequence[int], context: int, around: _Around) -> Distgraphcomm:
-        """Those ranks, with the edges of who calls."""
+        """The ranks of a communicator on a graph, of which each gives its own edges."""
         made = cls(ranks, context)
         made._around = around
         return made
@@ -197,11 +197,11 @@ def on_edges(comm: Comm, sources: Any, degrees: Any, destinations: Any, weights:
     heavy = _weights(weights, len(ends))
     firsts = [source for source, count in zip(begins, counts, strict=True) for _ in range(count)]
     named = [*zip(firsts, ends, heavy or [1] * len(ends), strict=True)]
-    told, call = comm._agreed("Create_dist_graph", (named, heavy is not None))
-    edges, mine = [edge for some, _ in told for edge in some], comm._rank(me())
+    gathered, call = comm._agreed("Create_dist_graph", (named, heavy is not None))
+    edges, mine = [edge for some, _ in gathered for edge in some], comm._rank(me())
     come = [(source, weight) for source, to, weight in edges if to == mine]
     go = [(to, weight) for source, to, weight in edges if source == mine]
-    kept = ([weight for _, weight in come], [weight for _, weight in go]) if any(one for _, one in told) else None
+    kept = ([weight for _, weight in come], [weight for _, weight in go]) if any(one for _, one in gathered) else None
     around = _Around([rank for rank, _ in come], [rank for rank, _ in go], kept)
     return Distgraphcomm.on([*ranks], new_context(me().world, (comm._context, call, "edges")), around)
 

@@ -26,7 +26,7 @@ class Group(Handle, metaclass=Refusing):
 
     @property
     def ranks(self) -> list[int]:
-        """Its ranks."""
+        """The ranks of the group, as numbers of the world."""
         if self._ranks is None:
             raise fault("GROUP", "MPI.GROUP_NULL has no ranks")
         return self._ranks
@@ -44,7 +44,7 @@ class Group(Handle, metaclass=Refusing):
     rank = property(Get_rank)
 
     def Incl(self, ranks: Sequence[int]) -> Group:
-        """Those that are named, in this order."""
+        """The group of the named members, in this order."""
         return Group([self.ranks[self._checked(rank)] for rank in ranks])
 
     def Excl(self, ranks: Sequence[int]) -> Group:
@@ -53,7 +53,7 @@ class Group(Handle, metaclass=Refusing):
         return Group([one for rank, one in enumerate(self.ranks) if rank not in left_out])
 
     def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
-        """Those of ranges of first, last and step."""
+        """The group of the members in ranges of first, last and step."""
         return self.Incl(_of_ranges(ranks))
 
     def Range_excl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
@@ -62,19 +62,19 @@ class Group(Handle, metaclass=Refusing):
 
     @classmethod
     def Union(cls, group1: Group, group2: Group) -> Group:
-        """Those of the first, then those of the second alone."""
+        """The group of the first's members, then those of the second alone."""
         return cls([*group1.ranks, *(one for one in group2.ranks if one not in group1.ranks)])
 
     @classmethod
     def Intersection(cls, group1: Group, group2: Group) -> Group:
-        """Those of both, in the order of the first."""
+        """The group of the members of both, in the order of the first."""
         return cls([one for one in group1.ranks if one in group2.ranks])
 
     Intersect = Intersection
 
     @classmethod
     def Difference(cls, group1: Group, group2: Group) -> Group:
-        """Those of the first alone."""
+        """The group of the members of the first alone."""
         return cls([one for one in group1.ranks if one not in group2.ranks])
 
     def Translate_ranks(self, ranks: Any = None, group: Group | None = None) -> list[int]:

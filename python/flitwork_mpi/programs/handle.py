@@ -25,7 +25,7 @@ class Handle:
         return made
 
     def free(self) -> None:
-        """As :meth:`Free`; nothing of what is null or one of MPI's own."""
+        """Frees the object as :meth:`Free`; does nothing to a null object or one of MPI's own."""
         if self and not self._is_of_mpi():
             self.Free()
 

@@ -50,11 +50,11 @@ class Info(Handle, MutableMapping[str, str]):
         return self._hints is not None and self._hints is INFO_ENV._hints
 
     def Dup(self) -> Self:
-        """One with the same keys."""
+        """A copy with the same keys."""
         return type(self).Create(self._known)
 
     def copy(self) -> Self:
-        """As :meth:`Dup`; of ``MPI.INFO_NULL`` it is that."""
+        """A copy as :meth:`Dup` makes it; of ``MPI.INFO_NULL`` that itself."""
         return self.Dup() if self else type(self)()
 
     def Get(self, key: str) -> str | None:

@@ -45,12 +45,12 @@ class Message(Handle):
 
     @classmethod
     def Probe(cls, comm: PointToPoint, source: int = -1, tag: int = -1, status: Status | None = None) -> Self:
-        """As ``comm.Mprobe``."""
+        """Waits for a message and takes it, as ``comm.Mprobe``."""
         return cls(comm.Mprobe(source, tag, status))
 
     @classmethod
     def Iprobe(cls, comm: PointToPoint, source: int = -1, tag: int = -1, status: Status | None = None) -> Self | None:
-        """As ``comm.Improbe``."""
+        """Takes a message that has arrived, as ``comm.Improbe``; ``None`` where there is none."""
         found = comm.Improbe(source, tag, status)
         return None if found is None else cls(found)
 
@@ -61,7 +61,7 @@ class Message(Handle):
         self.Irecv(buf)._wait(status)
 
     def Irecv(self, buf: Any) -> Request:
-        """As :meth:`Recv`, by a request."""
+        """Receives the message into a buffer, as :meth:`Recv`, by a request."""
         operation, source_of = self._given_up()
         if operation is None:
             return Request.of(None)
@@ -73,7 +73,7 @@ class Message(Handle):
         return self.irecv().wait(status)
 
     def irecv(self) -> Request:
-        """As :meth:`recv`, by a request."""
+        """Receives the object, as :meth:`recv`, by a request."""
         operation, source_of = self._given_up()
         return Request.of(operation, loaded, source_of)
 

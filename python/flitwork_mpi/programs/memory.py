@@ -21,7 +21,7 @@ class Memory(np.ndarray[Any, np.dtype[np.uint8]]):
 
     @classmethod
     def allocate(cls, nbytes: int, clear: bool = False) -> Self:
-        """So many bytes, all 0."""
+        """Memory of ``nbytes`` bytes, all 0."""
         if nbytes < 0:
             raise ValueError("expecting non-negative size")
         return np.zeros(nbytes, np.uint8).view(cls)
@@ -34,18 +34,18 @@ class Memory(np.ndarray[Any, np.dtype[np.uint8]]):
 
     @classmethod
     def fromaddress(cls, address: int, nbytes: int, readonly: bool = False) -> Self:
-        """So many bytes from an address on."""
+        """Memory of ``nbytes`` bytes from an address on."""
         found = (at_addresses(address, address + nbytes) if nbytes else np.empty(0, np.uint8)).view(cls)
         return found.toreadonly() if readonly else found
 
     @property
     def address(self) -> int:
-        """Where it is."""
+        """The address of the memory."""
         return int(self.__array_interface__["data"][0])
 
     @property
     def obj(self) -> Any:
-        """What it is the memory of."""
+        """The object whose memory this is."""
         return self.base
 
     @property
@@ -55,16 +55,16 @@ class Memory(np.ndarray[Any, np.dtype[np.uint8]]):
 
     @property
     def readonly(self) -> bool:
-        """Whether it cannot be written to."""
+        """Whether the memory cannot be written to."""
         return not self.flags.writeable
 
     def cast(self, format: str, shape: Any = None) -> memoryview:
-        """The same bytes as elements of another type."""
+        """This memory as elements of another type."""
         view = self.data
         return view.cast(format) if shape is None else view.cast(format, shape)  # type: ignore[call-overload, no-any-return]
 
     def toreadonly(self) -> Self:
-        """The same bytes, not to be written to."""
+        """This memory, not to be written to."""
         found = self.view()
         found.flags.writeable = False
         return found

@@ -70,7 +70,7 @@ def Wtime() -> float:
     process = me()
     process.settle()
     world = process.world
-    process.clock.asked(process, sys._getframe(1))
+    process.clock.count_call(process, sys._getframe(1))
     return world.now * world.cycle_ns * 1e-9
 
 
@@ -118,7 +118,7 @@ def Query_thread() -> int:
 
 
 def Is_thread_main() -> bool:
-    """Whether it is the thread of the ranks that asks: the one that calls MPI."""
+    """Whether the calling thread is that of the ranks: the one that calls MPI."""
     return here.world is None or here.world.thread == get_ident()
 
 
@@ -171,7 +171,7 @@ def Flush_buffer() -> None:
 
 
 def Alloc_mem(size: int, info: Any = info.INFO_NULL) -> Memory:
-    """So many bytes."""
+    """Allocates memory [bytes]."""
     return Memory.allocate(size)
 
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from flitwork_mpi.programs.errors import unsupported
 from flitwork_mpi.programs.module import MPI, mpi4py_modules
-from flitwork_mpi.programs.per_rank import Own
+from flitwork_mpi.programs.per_rank import PerRankState
 from flitwork_mpi.programs.world import Process, here
 
 #: Modules of the standard library that each rank of a script has for itself once it imports them.
-_ALWAYS_OWN = ("random", "logging", "logging.config", "logging.handlers")
+_ALWAYS_OF_RANKS = ("random", "logging", "logging.config", "logging.handlers")
 # NumPy before 1.24 has one global generator for all.
 _get_generator = getattr(np.random, "get_bit_generator", lambda: None)
 _set_generator = getattr(np.random, "set_bit_generator", lambda generator: None)
@@ -36,24 +36,24 @@ class Modules(importlib.abc.MetaPathFinder):
         self._seed = seed
         self._mpi = mpi4py_modules(MPI)
         #: Modules that each rank has for itself.
-        self._own = {"__main__"} if folder else set()
+        self._of_ranks = {"__main__"} if folder else set()
         self._of: dict[int, dict[str, types.ModuleType]] = {}
         self._outside: dict[str, types.ModuleType] = {}
         self._inside: int | None = None
         self._generators: dict[int, Any] = {}
-        self.state = Own()
+        self.state = PerRankState()
 
     @property
-    def own_names(self) -> Collection[str]:
+    def names_of_ranks(self) -> Collection[str]:
         """Names of the modules that each rank has for itself."""
-        return self._own
+        return self._of_ranks
 
     def install(self) -> None:
         """From now on ranks import by this."""
-        always = _ALWAYS_OWN if self._folder else ()
-        replaced = [*always, *_mpi4py()]
-        self._outside = {name: sys.modules[name] for name in (*self._own, *replaced) if name in sys.modules}
-        for name in replaced:
+        always = _ALWAYS_OF_RANKS if self._folder else ()
+        swapped = [*always, *_mpi4py()]
+        self._outside = {name: sys.modules[name] for name in (*self._of_ranks, *swapped) if name in sys.modules}
+        for name in swapped:
             sys.modules.pop(name, None)
         sys.modules.update(self._mpi)
         sys.meta_path.insert(0, self)
@@ -65,7 +65,7 @@ class Modules(importlib.abc.MetaPathFinder):
         sys.meta_path.remove(self)
         for name in _mpi4py():
             del sys.modules[name]
-        for name in self._own:
+        for name in self._of_ranks:
             sys.modules.pop(name, None)
         sys.modules.update(self._outside)
         _set_generator(self._generator)
@@ -80,7 +80,7 @@ class Modules(importlib.abc.MetaPathFinder):
         self._inside = rank
         modules = sys.modules
         mine = self._of.setdefault(rank, {})
-        for name in self._own:
+        for name in self._of_ranks:
             if name in mine:
                 modules[name] = mine[name]
             else:
@@ -94,15 +94,15 @@ class Modules(importlib.abc.MetaPathFinder):
     def _leave(self) -> None:
         if self._inside is not None:
             modules, mine = sys.modules, self._of[self._inside]
-            for name in self._own:
+            for name in self._of_ranks:
                 if name in modules:
                     mine[name] = modules[name]
             self.state.leave(self._inside)
             self._inside = None
 
-    def own(self, process: Process, name: str, module: types.ModuleType) -> None:
+    def give_to_rank(self, process: Process, name: str, module: types.ModuleType) -> None:
         """Gives the rank that runs a module of its own."""
-        self._own.add(name)
+        self._of_ranks.add(name)
         self._of.setdefault(process.rank, {})[name] = module
         sys.modules[name] = module
 
@@ -115,8 +115,8 @@ class Modules(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(unsupported(fullname))
         if here.process is None or self._folder is None:
             return None
-        if fullname in _ALWAYS_OWN:
-            self._own.add(fullname)
+        if fullname in _ALWAYS_OF_RANKS:
+            self._of_ranks.add(fullname)
             spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
             if (
                 fullname == "random"
@@ -126,12 +126,12 @@ class Modules(importlib.abc.MetaPathFinder):
                 spec.loader = _Seeded(fullname, spec.loader.path, self._seed * 1_000_003 + here.process.rank)
             return spec
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is not None and self._is_own(spec):
-            self._own.add(fullname)
+        if spec is not None and self._is_of_program(spec):
+            self._of_ranks.add(fullname)
             return spec
         return None
 
-    def _is_own(self, spec: importlib.machinery.ModuleSpec) -> bool:
+    def _is_of_program(self, spec: importlib.machinery.ModuleSpec) -> bool:
         places = [spec.origin or "", *(spec.submodule_search_locations or ())]
         inside = any(place.startswith(self._folder or "?") for place in places)
         return inside and not any("site-packages" in place for place in places) and not _is_compiled(spec)

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Absent:
-    """So many bytes, as what handles arrays of bytes sees them."""
+    """An array of bytes that has a length and no data."""
 
     __slots__ = ("nbytes",)
 

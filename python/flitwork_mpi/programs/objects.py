@@ -7,7 +7,7 @@ from typing import Any
 
 from flitwork_mpi.programs.algorithms import pick
 from flitwork_mpi.programs.channel import Channel
-from flitwork_mpi.programs.collective_data import MOVED, NEWS, Objects, Values
+from flitwork_mpi.programs.collective_data import MOVED, SIGNAL, Objects, Values
 from flitwork_mpi.programs.errors import fault
 from flitwork_mpi.programs.integers import integer
 from flitwork_mpi.programs.operations import allgathered, allreduced, exchanged, reduced, scanned
@@ -25,33 +25,33 @@ class ObjectCollectives(Channel):
     def barrier(self) -> None:
         """Waits for all ranks."""
         wire = self._wire("barrier")
-        carry_out(wire, pick(wire, "barrier", 0), {}, NEWS)
+        carry_out(wire, pick(wire, "barrier", 0), {}, SIGNAL)
 
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """The object of the root."""
         wire = self._wire("bcast")
         root = checked_root(root, wire.size)
-        held = {0: dump(obj)} if wire.rank == root else {}
-        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
-        return obj if wire.rank == root else load(held[0])
+        block_data = {0: dump(obj)} if wire.rank == root else {}
+        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), block_data, MOVED)
+        return obj if wire.rank == root else load(block_data[0])
 
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """The objects of all ranks, on the root."""
         wire = self._wire("gather")
         root = checked_root(root, wire.size)
-        held = {wire.rank: dump(sendobj)}
-        carry_out(wire, pick(wire, "gather", 0, root), held, MOVED)
-        return [load(held[rank]) for rank in range(wire.size)] if wire.rank == root else None
+        block_data = {wire.rank: dump(sendobj)}
+        carry_out(wire, pick(wire, "gather", 0, root), block_data, MOVED)
+        return [load(block_data[rank]) for rank in range(wire.size)] if wire.rank == root else None
 
     def scatter(self, sendobj: Iterable[Any] | None, root: int = 0) -> Any:
         """Object ``r`` of the root's, on rank ``r``."""
         wire = self._wire("scatter")
         root = checked_root(root, wire.size)
-        held: dict[int, Any] = {}
+        block_data: dict[int, Any] = {}
         if wire.rank == root:
-            held = dict(enumerate(dump(one) for one in one_for_each(sendobj, wire.size)))
-        carry_out(wire, pick(wire, "scatter", 0, root), held, MOVED)
-        return load(held[wire.rank])
+            block_data = dict(enumerate(dump(one) for one in one_for_each(sendobj, wire.size)))
+        carry_out(wire, pick(wire, "scatter", 0, root), block_data, MOVED)
+        return load(block_data[wire.rank])
 
     def allgather(self, sendobj: Any) -> list[Any]:
         """The objects of all ranks."""

@@ -73,5 +73,5 @@ class _Bytes(io.RawIOBase):
         return len(data)
 
     def flush(self) -> None:
-        """As that of the text."""
+        """Flushes as the stream of the text does."""
         self._text.flush()

@@ -44,12 +44,12 @@ class Packing:
         return count * self.size
 
     def Pack_external(self, datarep: str, inbuf: Any, outbuf: Any, position: int) -> int:
-        """As :meth:`Pack`, in the order of bytes that all machines share."""
+        """Packs as :meth:`Pack`, in the order of bytes that all machines share."""
         _check_portable(datarep)
         return _write(outbuf, position, self._swapped(_elements(self, inbuf).pack()))
 
     def Unpack_external(self, datarep: str, inbuf: Any, position: int, outbuf: Any) -> int:
-        """As :meth:`Unpack`, of what :meth:`Pack_external` has packed."""
+        """Unpacks as :meth:`Unpack` what :meth:`Pack_external` has packed."""
         _check_portable(datarep)
         room = _elements(self, outbuf)
         room.unpack(self._swapped(_read(inbuf, position, room.nbytes)))

@@ -11,8 +11,8 @@ from flitwork_mpi.programs.world import Process, here
 
 
 @contextmanager
-def replaced(module: Any, name: str, by: Callable[[Any], Any]) -> Iterator[None]:
-    """As long as it lasts, ``module.name`` is ``by`` of what it was; nothing where there is no such function."""
+def patched(module: Any, name: str, by: Callable[[Any], Any]) -> Iterator[None]:
+    """Within its ``with``, ``module.name`` is ``by`` of what it was; nothing where there is no such function."""
     kept = getattr(module, name, None)
     if kept is None:
         yield

@@ -12,14 +12,14 @@ from types import FrameType
 from typing import Any
 
 from flitwork_mpi.programs.errors import Abort
-from flitwork_mpi.programs.patched_functions import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import patched, running_rank
 from flitwork_mpi.programs.world import Process, here
 
 #: A function that is called at exit, with its arguments.
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 
-class Own:
+class PerRankState:
     """Changes the arguments, the streams and the working directory whenever another rank goes on."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Own:
             self._change(self._folders.get(rank, self._folder))
 
     def leave(self, rank: int) -> None:
-        """It waits."""
+        """Keeps the state of a rank that waits."""
         self._of[rank] = _of_sys()
 
     def remove(self) -> None:
@@ -51,7 +51,7 @@ class Own:
 
     @contextmanager
     def changed_by_ranks(self) -> Iterator[None]:
-        """As long as ranks run, ``os.chdir`` is for the rank that calls it."""
+        """Within its ``with``, ``os.chdir`` is for the rank that calls it."""
 
         def changing(to: Callable[[Any], None]) -> Callable[[Any], None]:
             def goes(path: Any) -> None:
@@ -66,7 +66,7 @@ class Own:
 
             return goes
 
-        with replaced(os, "chdir", changing), replaced(os, "fchdir", changing):
+        with patched(os, "chdir", changing), patched(os, "fchdir", changing):
             yield
 
 
@@ -80,7 +80,7 @@ def _to_sys(state: tuple[Any, ...]) -> None:
 
 @contextmanager
 def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
-    """As long as ranks run, what programs give to ``atexit`` is for the rank that runs: it calls it at its end.
+    """Within its ``with``, what programs give to ``atexit`` is for the rank that runs: it calls it at its end.
 
     ``modules``: those that each rank has for itself. Of others, which all ranks share, it is what their functions
     register, such as a pool that sends its workers home; what they register when they are imported, and what Python's
@@ -108,7 +108,7 @@ def registered_by_ranks(modules: Collection[str]) -> Iterator[None]:
 
         return unregisters
 
-    with replaced(atexit, "register", registering), replaced(atexit, "unregister", unregistering):
+    with patched(atexit, "register", registering), patched(atexit, "unregister", unregistering):
         yield
 
 
@@ -126,7 +126,7 @@ def _calls(process: Process) -> list[_Call]:
 def call_at_exit(process: Process) -> None:
     """Calls what the rank has registered, the last one first; one that raises is printed, and the others are called."""
     calls = _calls(process)
-    process.leaving = process.told
+    process.leaving = process.issued
     while calls:
         function, args, kwargs = calls.pop()
         try:

@@ -65,8 +65,8 @@ class Pickle:
         """An object as bytes, and the long buffers that it holds, which are left out of them."""
         rules, found = self._rules, list[Memory]()
 
-        def stays(held: pickle.PickleBuffer) -> bool:
-            view = held.raw()
+        def stays(buffer: pickle.PickleBuffer) -> bool:
+            view = buffer.raw()
             if view.nbytes < rules.threshold:
                 return True
             found.append(Memory(view))

@@ -63,11 +63,11 @@ class Request:
         return put_together(head, buffers) if self._brings and head is not None else head
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
-        """Whether it is complete, and the object that came. If not, the rank goes on when something happens to it."""
+        """Whether the request is complete, and its object. If not, the rank goes on when something happens to it."""
         return (True, self.wait(status)) if self.get_status() else (False, None)
 
     def get_status(self, status: Status | None = None) -> bool:
-        """Whether it is complete; it can be waited for all the same."""
+        """Whether the request is complete; it stays usable."""
         return RequestOfMpi.Get_status_all(self._parts, None if status is None else [status])
 
     def cancel(self) -> None:
@@ -82,7 +82,7 @@ class Request:
         self.free()
 
     def free(self) -> None:
-        """As :meth:`Free`, of a request that may have been freed or completed."""
+        """Frees as :meth:`Free`, also a request that may have been freed or completed."""
         for part in self._parts:
             part.free()
 
@@ -100,7 +100,7 @@ class Request:
 
     @classmethod
     def get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        """As :meth:`testall`, of requests that stay as they are."""
+        """Whether all requests are complete, as :meth:`testall`; they stay usable."""
         if not RequestOfMpi.Get_status_all([part for one in requests for part in one._parts]):
             return False
         for one, status in zip(requests, statuses_for(requests, statuses), strict=False):
@@ -147,14 +147,14 @@ class Message:
 
     @classmethod
     def probe(cls, comm: Comm, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None) -> Self:
-        """As ``comm.mprobe``."""
+        """Waits for a message and takes it, as ``comm.mprobe``."""
         return cls(comm.mprobe(source, tag, status))
 
     @classmethod
     def iprobe(
         cls, comm: Comm, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Status | None = None
     ) -> Self | None:
-        """As ``comm.improbe``."""
+        """Takes a message that has arrived, as ``comm.improbe``; ``None`` where there is none."""
         found = comm.improbe(source, tag, status)
         return None if found is None else cls(found)
 
@@ -163,7 +163,7 @@ class Message:
         return self.irecv().wait(status)
 
     def irecv(self) -> Request:
-        """As :meth:`recv`, by a request."""
+        """Receives the object, as :meth:`recv`, by a request."""
         taken = self._taken
         if taken is None:
             raise fault("REQUEST", "MPI.MESSAGE_NULL cannot be received")
@@ -238,21 +238,21 @@ class Comm(CommOfMpi):
         wire = self._wire("pkl5.bcast")
         root = checked_root(root, wire.size)
         head, buffers = taken_apart(obj) if wire.rank == root else (b"", [])
-        held: dict[int, Any] = {0: head} if wire.rank == root else {}
-        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), held, MOVED)
-        lengths = lengths_of(held[0])
+        block_data: dict[int, Any] = {0: head} if wire.rank == root else {}
+        carry_out(wire, pick(wire, "bcast", 0, root, cuts=False), block_data, MOVED)
+        lengths = lengths_of(block_data[0])
         given = buffers if wire.rank == root else [None] * len(lengths)
         came = [self._bcast_of_buffer(one, nbytes, root) for one, nbytes in zip(given, lengths, strict=True)]
-        return obj if wire.rank == root else put_together(held[0], came)
+        return obj if wire.rank == root else put_together(block_data[0], came)
 
     def _bcast_of_buffer(self, buffer: Memory | None, nbytes: int, root: int) -> Memory:
         wire = self._wire("pkl5.bcast of a buffer")
         steps = pick(wire, "bcast", nbytes, root)
-        held: dict[int, Any] = {} if buffer is None else dict(enumerate(cut(buffer, steps.pieces)))
-        carry_out(wire, steps, held, MOVED)
+        block_data: dict[int, Any] = {} if buffer is None else dict(enumerate(cut(buffer, steps.pieces)))
+        carry_out(wire, steps, block_data, MOVED)
         if buffer is not None:
             return buffer
-        pieces = [held[piece] for piece in range(steps.pieces)]
+        pieces = [block_data[piece] for piece in range(steps.pieces)]
         # A piece is that of all ranks.
         return Memory(pieces[0].copy() if len(pieces) == 1 else joined(pieces))
 
@@ -286,9 +286,9 @@ class Comm(CommOfMpi):
         lengths = [lengths_of(one) for one in heads]
         found: list[list[Memory]] = [[] for _ in heads]
         for number in range(max(map(len, lengths))):
-            own = buffers[number] if number < len(buffers) else Memory()
+            mine = buffers[number] if number < len(buffers) else Memory()
             nbytes = sum(of_rank[number] for of_rank in lengths if number < len(of_rank))
-            came = allgathered(self._wire("pkl5.allgather of a buffer"), own, nbytes)
+            came = allgathered(self._wire("pkl5.allgather of a buffer"), mine, nbytes)
             for rank, of_rank in enumerate(lengths):
                 if number < len(of_rank):
                     # What came is that of all ranks.

@@ -81,7 +81,7 @@ class Op(Handle, metaclass=Refusing):
 
     @property
     def is_predefined(self) -> bool:
-        """Whether it is one of MPI's own."""
+        """Whether the operation is one of MPI's own."""
         return self.function is None
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:

@@ -41,13 +41,13 @@ def unfinished(world: World, error: ScheduleError | SimulationError) -> ProgramE
 
 def _ended(world: World, blocked: list[Process]) -> list[str]:
     """Those that have ended though others wait for them."""
-    missed = {one.peer for process in blocked for one in _waited(process, _held(process))}
+    missed = {one.peer for process in blocked for one in _waited(process, _blocked_fiber(process))}
     ended = [process for process in world.processes if process not in blocked and process.rank in missed]
     codes = [f" with exit code {process.exit_code}" if process.exit_code else "" for process in ended]
     return [f"  rank {process.rank} has ended{code}" for process, code in zip(ended, codes, strict=True)][:_NAMED]
 
 
-def _held(process: Process) -> Fiber:
+def _blocked_fiber(process: Process) -> Fiber:
     """The fiber that keeps a rank."""
     return process.helpers[0] if process.main.done else process.main
 
@@ -92,7 +92,7 @@ def _at(place: Place) -> str:
 
 
 def _line(process: Process) -> str:
-    fiber = _held(process)
+    fiber = _blocked_fiber(process)
     call, where = _call(fiber)
     waits = [*dict.fromkeys(_described(process, one) for one in _waited(process, fiber))]
     started = [one for one in fiber.waits if isinstance(one, Fiber)]
@@ -152,7 +152,9 @@ def _circle(blocked: list[Process]) -> list[int]:
     """Ranks that wait for each other in a circle, where each waits for one rank only."""
     waits_for: dict[int, int] = {}
     for process in blocked:
-        peers = {one.peer for one in _waited(process, _held(process)) if not one.sends and one.peer is not None}
+        peers = {
+            one.peer for one in _waited(process, _blocked_fiber(process)) if not one.sends and one.peer is not None
+        }
         if len(peers) == 1:
             waits_for[process.rank] = peers.pop()
     for start in waits_for:

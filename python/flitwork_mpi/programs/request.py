@@ -67,17 +67,17 @@ class Request(Handle):
         return self._wait(status)
 
     def Test(self, status: Status | None = None) -> bool:
-        """Whether it is complete. If not, the rank goes on when something happens to it, or a while later."""
+        """Whether the request is complete. If not, the rank goes on when something happens to it, or a while later."""
         return Request.test(self, status)[0]
 
     def test(self, status: Status | None = None) -> tuple[bool, Any]:
-        """As :meth:`Test`, with the object that came."""
+        """Whether the request is complete, as :meth:`Test`, with the object that came."""
         if not self._is_done():
             poll(me())
         return (True, self._complete(status)) if self._is_done() else (False, None)
 
     def Get_status(self, status: Status | None = None) -> bool:
-        """Whether it is complete; it can be waited for all the same."""
+        """Whether the request is complete; it stays usable."""
         if not self._is_done():
             poll(me())
         done = self._is_done()
@@ -105,7 +105,7 @@ class Request(Handle):
         self._active = False
 
     def free(self) -> None:
-        """As :meth:`Free`, of a request that may have been freed or completed."""
+        """Frees as :meth:`Free`, also a request that may have been freed or completed."""
         if not self._is_null:
             self.Free()
 
@@ -208,7 +208,7 @@ class Request(Handle):
     def waitsome(
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
-        """As :meth:`Waitsome`, with the objects that came."""
+        """Waits for at least one request, as :meth:`Waitsome`, with the objects that came."""
         if _is_idle(requests):
             return None, None
         cls._wait_for_one(requests)
@@ -223,7 +223,7 @@ class Request(Handle):
     def testall(
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[bool, list[Any] | None]:
-        """As :meth:`Testall`, with the objects that came."""
+        """Whether all requests are complete, as :meth:`Testall`, with the objects that came."""
         return (True, cls.waitall(requests, statuses)) if _all_done(requests) else (False, None)
 
     @classmethod
@@ -233,7 +233,7 @@ class Request(Handle):
 
     @classmethod
     def testany(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool, Any]:
-        """As :meth:`Testany`, with the object that came."""
+        """Whether a request is complete, as :meth:`Testany`, with the object that came."""
         if _is_idle(requests, status):
             return UNDEFINED, True, None
         place = _found_done(requests)
@@ -250,7 +250,7 @@ class Request(Handle):
     def testsome(
         cls, requests: Sequence[Request], statuses: list[Status] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
-        """As :meth:`Testsome`, with the objects that came."""
+        """Which requests are complete, as :meth:`Testsome`, with the objects that came."""
         if _is_idle(requests):
             return None, None
         _found_done(requests)
@@ -258,7 +258,7 @@ class Request(Handle):
 
     @classmethod
     def Get_status_any(cls, requests: Sequence[Request], status: Status | None = None) -> tuple[int, bool]:
-        """As :meth:`Testany`, of requests that stay as they are."""
+        """Whether a request is complete, as :meth:`Testany`; all stay usable."""
         if _is_idle(requests, status):
             return UNDEFINED, True
         place = _found_done(requests)
@@ -268,7 +268,7 @@ class Request(Handle):
 
     @classmethod
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> bool:
-        """As :meth:`Testall`, of requests that stay as they are."""
+        """Whether all requests are complete, as :meth:`Testall`; they stay usable."""
         if not _all_done(requests):
             return False
         for one, status in zip(requests, statuses_for(requests, statuses), strict=False):
@@ -277,7 +277,7 @@ class Request(Handle):
 
     @classmethod
     def Get_status_some(cls, requests: Sequence[Request], statuses: list[Status] | None = None) -> list[int] | None:
-        """As :meth:`Testsome`, of requests that stay as they are."""
+        """Which requests are complete, as :meth:`Testsome`; all stay usable."""
         if _is_idle(requests):
             return None
         _found_done(requests)

@@ -139,7 +139,7 @@ def _carried_out(world: World, modules: Modules, label: bool) -> None:
             exits_of_ranks(),
             slept_by_ranks(),
             modules.state.changed_by_ranks(),
-            registered_by_ranks(modules.own_names),
+            registered_by_ranks(modules.names_of_ranks),
         ):
             world.run()
     finally:

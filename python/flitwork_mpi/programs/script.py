@@ -38,7 +38,7 @@ class Script:
         """Runs it on a rank; returns its globals."""
         module = types.ModuleType("__main__")
         module.__dict__.update(__file__=str(self.path), __builtins__=__builtins__)
-        modules.own(process, "__main__", module)
+        modules.give_to_rank(process, "__main__", module)
         sys.argv = [str(self.path), *self.arguments]
         sys.path[:] = self._path
         try:

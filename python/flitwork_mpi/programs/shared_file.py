@@ -34,7 +34,7 @@ def of_system(error: OSError) -> Exception_:
     return fault(_CLASSES.get(error.errno or 0, "IO"), str(error))
 
 
-class Opened:
+class SharedFile:
     """A file, the pointer that all its ranks share, and how many ranks have it open."""
 
     def __init__(self, path: str, amode: int, ranks: int) -> None:
@@ -47,7 +47,7 @@ class Opened:
         self.begin = self.pointer = self.size() if amode & MODE_APPEND else 0
 
     def size(self) -> int:
-        """Its length [bytes]."""
+        """Length of the file [bytes]."""
         return os.fstat(self._file.fileno()).st_size
 
     def resize(self, nbytes: int) -> None:

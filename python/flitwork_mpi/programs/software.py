@@ -25,7 +25,7 @@ class Software:
 
     @classmethod
     def of(cls, simulation: Simulation) -> Software | None:
-        """Those of a simulation, if there are any."""
+        """The software times of a simulation; ``None`` where it has none."""
         found = cls(simulation)
         return found if found.starts or found.send or found._receive or found._copies else None
 

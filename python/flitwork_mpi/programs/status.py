@@ -47,7 +47,7 @@ class Status:
         self.source = source
 
     def Get_tag(self) -> int:
-        """Its tag."""
+        """The tag of the message."""
         return self.tag
 
     def Set_tag(self, tag: int) -> None:
@@ -55,7 +55,7 @@ class Status:
         self.tag = tag
 
     def Get_error(self) -> int:
-        """Its error class."""
+        """The error class of the operation."""
         return self.error
 
     def Set_error(self, error: int) -> None:
@@ -87,7 +87,7 @@ class Status:
         self.cancelled = bool(flag)
 
     def tomemory(self) -> memoryview:
-        """Its numbers in memory: whoever writes them there changes it."""
+        """The numbers of the status in memory; writing to them changes the status."""
         if not isinstance(self, _InMemory):
             numbers = np.array(self.py2f())
             self.__dict__.clear()
@@ -95,7 +95,7 @@ class Status:
         return memoryview(self.__dict__["memory"])
 
     def py2f(self) -> list[int]:
-        """Its numbers."""
+        """The numbers of the status."""
         return [int(getattr(self, name)) for name in _FIELDS]
 
     @classmethod

@@ -107,9 +107,9 @@ def step_table(
     if isinstance(what, str):
         made = partial(_core.CollectiveSteps, required=True, radix=radix, leaders=leaders, descending=descending)
         return _of_algorithm(what, ranks, _servers(servers, server_of), network, made)
-    told = {"ranks": ranks, "servers": servers, "server_of": server_of, "network": network}
-    told |= {"radix": radix, "leaders": leaders, "descending": descending or None}
-    for name, value in told.items():
+    settings = {"ranks": ranks, "servers": servers, "server_of": server_of, "network": network}
+    settings |= {"radix": radix, "leaders": leaders, "descending": descending or None}
+    for name, value in settings.items():
         if value is not None:
             raise ConfigError(name, value, "nothing beside a schedule, which says it itself", "leave it out")
     if isinstance(what, Goal):

@@ -31,10 +31,10 @@ class Load(Protocol):
     #: Whether what comes is combined with what there is, which may take time.
     adds_up: bool
 
-    def packed(self, held: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
+    def packed(self, block_data: dict[int, Any], blocks: Sequence[int]) -> tuple[Any, int]:
         """Blocks as a message, and its length [bytes]. What is in it does not change any more."""
 
-    def placed(self, held: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
+    def placed(self, block_data: dict[int, Any], blocks: Sequence[int], data: Any, adds: bool) -> None:
         """Puts what came where it belongs."""
 
 
@@ -100,8 +100,8 @@ def steps_of(
     return Steps(operation, algorithm, ranks, root, topology, terminals, required)
 
 
-def carry_out(wire: Wire, steps: Steps, held: dict[int, Any], load: Load) -> None:
-    """Does what a rank has to. ``held`` are its blocks: those that it has first, and in the end should have."""
+def carry_out(wire: Wire, steps: Steps, block_data: dict[int, Any], load: Load) -> None:
+    """Does what a rank has to. ``block_data`` are its blocks: those that it has first, and in the end should have."""
     started: list[Operation] = []
     due: list[tuple[Operation, Sequence[int], bool]] = []
     for to, sent, source, comes, adds, waits in steps.of(wire.rank):
@@ -110,26 +110,26 @@ def carry_out(wire: Wire, steps: Steps, held: dict[int, Any], load: Load) -> Non
             started.append(operation)
             due.append((operation, comes, adds))
         if to is not None and sent is not None:
-            data, nbytes = load.packed(held, sent)
+            data, nbytes = load.packed(block_data, sent)
             started.append(wire.send(to, data, nbytes))
         if waits and started:
-            _complete(wire, started, due, held, load)
+            _complete(wire, started, due, block_data, load)
             started, due = [], []
     if started:
-        _complete(wire, started, due, held, load)
+        _complete(wire, started, due, block_data, load)
 
 
 def _complete(
     wire: Wire,
     started: list[Operation],
     due: list[tuple[Operation, Sequence[int], bool]],
-    held: dict[int, Any],
+    block_data: dict[int, Any],
     load: Load,
 ) -> None:
     process = wire.process
     process.wait(*started)
     for operation, blocks, adds in due:
-        load.placed(held, blocks, wire.data(operation), adds)
+        load.placed(block_data, blocks, wire.data(operation), adds)
     rate = process.world.reduce_cycles_per_flit
     if rate and load.adds_up:
         added = [operation.message for operation, _, adds in due if adds]

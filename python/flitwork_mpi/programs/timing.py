@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 from flitwork.base.errors import ConfigError
 from flitwork.running.simulation import Kind
 
-from flitwork_mpi.programs.patched_functions import replaced, running_rank
+from flitwork_mpi.programs.patched_functions import patched, running_rank
 from flitwork_mpi.programs.world import CORE, Fiber, Message, Operation, Place, Process, World, me
 
 KINDS = ("zero", "measured")
@@ -64,7 +64,7 @@ class Measured(Process):
         cycles = round((thread_time_ns() - self._since) * self.scale / self.world.cycle_ns)
         if cycles:
             self.tasks.append((Kind.COMPUTE, None, cycles, None, 0, ()))
-            self.told += 1
+            self.issued += 1
         self._since = thread_time_ns()
 
 
@@ -92,7 +92,7 @@ def compute(ns: float) -> None:
 
 
 def slept_by_ranks() -> AbstractContextManager[None]:
-    """As long as ranks run, ``time.sleep`` of a rank is simulated time. Threads and other processes sleep as ever."""
+    """Within its ``with``, ``time.sleep`` of a rank is simulated time. Threads and other processes sleep as ever."""
 
     def sleeping(sleep: Callable[[Any], None]) -> Callable[[Any], None]:
         def sleeps(seconds: float | SupportsIndex, /) -> None:
@@ -106,4 +106,4 @@ def slept_by_ranks() -> AbstractContextManager[None]:
 
         return sleeps
 
-    return replaced(time, "sleep", sleeping)
+    return patched(time, "sleep", sleeping)

@@ -1,6 +1,6 @@
 """``MPI.Win``: memory of a rank that others read and change by messages of the simulated network.
 
-Whatever a rank asks another for is a message, and is answered by one: with data, or with nothing but the news that it
+Whatever a rank asks another for is a message, and is answered by one: with data, or with nothing but the signal that it
 is done. A rank serves others while it is in a call that waits.
 """
 
@@ -45,23 +45,24 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         elif not isinstance(of, Win):
             raise TypeError(f"expecting a window, not {type(of).__name__}")
 
-    def _begin_as(self, comm: Comm, memory: Any, flavor: int, told: list[tuple[int, int]], call: int) -> Self:
+    def _begin_as(self, comm: Comm, memory: Any, flavor: int, sizes: list[tuple[int, int]], call: int) -> Self:
         process = me()
         self._null, self.name, self._info = False, "", Info.Create()
         self._comm, self._memory, self._flavor = comm, memory, flavor
         #: Size and unit of each rank's memory.
-        self._told = told
+        self._sizes = sizes
         #: The memory of each rank, where all ranks reach it.
         self._parts: list[Any] = []
         key = (comm._context, call)
         ranks = [*comm._ranks(process)]
-        self._asks, self._answers, self._news = (
-            Comm(ranks, new_context(process.world, (*key, what)), "a window") for what in ("asks", "answers", "news")
+        self._requests, self._replies, self._signals = (
+            Comm(ranks, new_context(process.world, (*key, what)), "a window")
+            for what in ("requests", "replies", "signals")
         )
         # What waits for answers is told apart in reports.
-        process.world.store.setdefault("windows", set()).add(self._answers._context)
+        process.world.store.setdefault("windows", set()).add(self._replies._context)
         self._begin()
-        self._server = Server(process, memory, self._asks._context, self._answer)
+        self._server = Server(process, memory, self._requests._context, self._answer)
         self._server.start()
         # Also a copy can be given up.
         self._at_end = self.Free
@@ -81,7 +82,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @classmethod
     def Allocate(cls, size: int, disp_unit: int = 1, info: Any = None, comm: Comm = COMM_SELF) -> Win:
-        """So many bytes."""
+        """Makes a window of ``size`` bytes."""
         return cls._made(comm, Memory.allocate(size), disp_unit, FLAVOR_ALLOCATE)
 
     @classmethod
@@ -91,33 +92,33 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
 
     @classmethod
     def Allocate_shared(cls, size: int, disp_unit: int = 1, info: Any = None, comm: Comm = COMM_SELF) -> Win:
-        """So many bytes that all ranks of a terminal reach by themselves; see :meth:`Shared_query`."""
+        """Makes a window of ``size`` bytes that ranks of a terminal share; see :meth:`Shared_query`."""
         world = me().world
         terminals = {world.terminal_of(rank) for rank in comm._ranks(me())}
         if len(terminals) > 1:
             those = "Split_type(MPI.COMM_TYPE_SHARED) groups those that do (how many: --ranks-per-terminal)"
             raise fault("RMA_SHARED", f"ranks of {len(terminals)} terminals share no memory; {those}")
-        told, call = comm._agreed("Win.Allocate_shared", (size, disp_unit))
+        sizes, call = comm._agreed("Win.Allocate_shared", (size, disp_unit))
         kept = world.store.setdefault("shared", {})
-        ends = np.cumsum([0, *(one for one, _ in told)]).tolist()
+        ends = np.cumsum([0, *(one for one, _ in sizes)]).tolist()
         if (comm._context, call) not in kept:
             kept[comm._context, call] = Memory.allocate(ends[-1])
         whole = kept[comm._context, call]
         parts = [whole[first:last] for first, last in pairwise(ends)]
-        made = cls()._begin_as(comm, parts[comm.Get_rank()], FLAVOR_SHARED, told, call)
+        made = cls()._begin_as(comm, parts[comm.Get_rank()], FLAVOR_SHARED, sizes, call)
         made._parts = parts
         return made
 
     @classmethod
     def _made(cls, comm: Comm, memory: Any, disp_unit: int, flavor: int) -> Win:
-        told, call = comm._agreed("Win", (memory.size, disp_unit))
-        return cls()._begin_as(comm, memory, flavor, told, call)
+        sizes, call = comm._agreed("Win", (memory.size, disp_unit))
+        return cls()._begin_as(comm, memory, flavor, sizes, call)
 
     def Free(self) -> None:
         """Gives it up, when all ranks do."""
         self._check_use()
         self._complete_all()
-        self._news._barrier("Win.Free")()
+        self._signals._barrier("Win.Free")()
         attributes.remove_all(self)
         self._server.stop()
         self._null = True
@@ -130,38 +131,38 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         if rank == PROC_NULL:
             rank = next((place for place, part in enumerate(self._parts) if part.size), 0)
         self._check_rank(rank)
-        return self._parts[rank], self._told[rank][1]
+        return self._parts[rank], self._sizes[rank][1]
 
     # What it is.
 
     @property
     def group(self) -> Group:
-        """Its ranks."""
+        """The group of the window's ranks."""
         return self.Get_group()
 
     def Get_group(self) -> Group:
-        """Its ranks."""
+        """The group of the window's ranks."""
         return self._comm.Get_group()
 
     @property
     def group_size(self) -> int:
         """How many ranks."""
-        return len(self._told)
+        return len(self._sizes)
 
     @property
     def group_rank(self) -> int:
         """This rank among them."""
-        return self._news.Get_rank()
+        return self._signals.Get_rank()
 
     @property
     def attrs(self) -> tuple[int, int, int]:
         """Where the memory is, its size and its unit."""
-        size, unit = self._told[self.group_rank]
+        size, unit = self._sizes[self.group_rank]
         return int(np.asarray(self._memory).__array_interface__["data"][0]), size, unit
 
     @property
     def flavor(self) -> int:
-        """How it was made."""
+        """How the window was made."""
         return self._flavor
 
     @property
@@ -183,7 +184,7 @@ class Win(Accesses, Handled, Handle, attributes.Attributed, metaclass=Refusing):
         return known[keyval - KEY_BASE] if KEY_BASE <= keyval <= KEY_MODEL else super().Get_attr(keyval)
 
     def Get_name(self) -> str:
-        """Its name."""
+        """The name of the window."""
         return self.name
 
     def Set_name(self, name: str) -> None:

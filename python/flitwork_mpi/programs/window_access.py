@@ -29,11 +29,11 @@ class Accesses:
 
     _null = False
     #: Communicators for what is asked, for the answers, and for what ranks tell each other.
-    _asks: Comm
-    _answers: Comm
-    _news: Comm
+    _requests: Comm
+    _replies: Comm
+    _signals: Comm
     #: Size and unit of each rank's memory.
-    _told: list[tuple[int, int]]
+    _sizes: list[tuple[int, int]]
 
     def _begin(self) -> None:
         """Nothing has been asked for."""
@@ -79,7 +79,7 @@ class Accesses:
         room = _one("result", result)
         data, expected = _one("origin", origin, room.datatype), _one("compare", compare, room.datatype)
         place = self._place((target_disp, 1, data.datatype), data, target_rank)
-        self._ask(target_rank, Access(place, data.pack(), where=expected.pack(), reads=True), data.nbytes, room)
+        self._request(target_rank, Access(place, data.pack(), where=expected.pack(), reads=True), data.nbytes, room)
 
     def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
         """:meth:`Put`, with a request."""
@@ -90,14 +90,14 @@ class Accesses:
         if target_rank == PROC_NULL:
             return Request.of(None)
         room = message(origin)
-        return self._ask(target_rank, Access(self._place(target, room, target_rank), reads=True), 0, room)
+        return self._request(target_rank, Access(self._place(target, room, target_rank), reads=True), 0, room)
 
     def Raccumulate(self, origin: Any, target_rank: int, target: Any = None, op: Op = _SUM) -> Request:
         """:meth:`Accumulate`, with a request."""
         if target_rank == PROC_NULL:
             return Request.of(None)
         data = message(origin)
-        return self._ask(target_rank, Access(self._place(target, data, target_rank), data.pack(), op), data.nbytes)
+        return self._request(target_rank, Access(self._place(target, data, target_rank), data.pack(), op), data.nbytes)
 
     def Rget_accumulate(self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = _SUM) -> Request:
         """:meth:`Get_accumulate`, with a request."""
@@ -106,20 +106,20 @@ class Accesses:
         room, data = message(result), None if op == _NO_OP else message(origin)
         place = self._place(target, room, target_rank)
         access = Access(place, None if data is None else data.pack(), op, reads=True)
-        return self._ask(target_rank, access, 0 if data is None else data.nbytes, room)
+        return self._request(target_rank, access, 0 if data is None else data.nbytes, room)
 
-    def _place(self, target: Any, own: Buffer, rank: int) -> Place:
+    def _place(self, target: Any, origin: Buffer, rank: int) -> Place:
         """Where in the window: ``None``, a displacement, or ``(displacement, count, datatype)``."""
         parts: list[Any] = [] if target is None else [target] if np.ndim(target) == 0 else [*target]
-        kind = of_spec(parts[2]) if len(parts) > 2 else own.datatype
-        count = int(parts[1]) if len(parts) > 1 else own.nbytes // kind.size if kind.size else 0
-        size, unit = self._told[self._check_rank(rank)]
+        kind = of_spec(parts[2]) if len(parts) > 2 else origin.datatype
+        count = int(parts[1]) if len(parts) > 1 else origin.nbytes // kind.size if kind.size else 0
+        size, unit = self._sizes[self._check_rank(rank)]
         found = Place(int(parts[0]) * unit if parts else 0, count, kind)
         if count < 0 or found.start < 0 or found.end > size:
             text = f"bytes {found.start} to {found.end} of the window of rank {rank}, which has {size}"
             raise fault("RMA_RANGE", text)
-        if own.nbytes != count * kind.size:
-            raise fault("COUNT", f"{own.nbytes} bytes here, and {count * kind.size} in the window of rank {rank}")
+        if origin.nbytes != count * kind.size:
+            raise fault("COUNT", f"{origin.nbytes} bytes here, and {count * kind.size} in the window of rank {rank}")
         return found
 
     def _check_use(self) -> None:
@@ -128,11 +128,11 @@ class Accesses:
 
     def _check_rank(self, rank: int) -> int:
         self._check_use()
-        if not 0 <= rank < len(self._told):
-            raise fault("RANK", f"the target is {rank}, of {len(self._told)} ranks of the window")
+        if not 0 <= rank < len(self._sizes):
+            raise fault("RANK", f"the target is {rank}, of {len(self._sizes)} ranks of the window")
         return rank
 
-    def _ask(self, rank: int, what: Any, nbytes: int, room: Buffer | None = None) -> Request:
+    def _request(self, rank: int, what: Any, nbytes: int, room: Buffer | None = None) -> Request:
         """Asks a rank for something; its answer comes into ``room``."""
         if isinstance(what, Access) and rank not in self._locked:
             if self._locks_all:
@@ -146,16 +146,16 @@ class Accesses:
             if room is not None:
                 fill(room, came.data, None)
 
-        answer = Request.of(self._answers._receive(rank, number), finish)
-        me().send(self._asks._message(rank, number, nbytes, what, None))
+        answer = Request.of(self._replies._receive(rank, number), finish)
+        me().send(self._requests._message(rank, number, nbytes, what, None))
         self._open[rank].append(answer)
         return answer
 
-    def _answer(self, asked: Message, data: Any) -> None:
+    def _answer(self, request: Message, data: Any) -> None:
         """Answers a rank that asked: its number is the tag."""
         nbytes = 0 if data is None else data.size
         process = me()
-        process.send(Message(process.rank, asked.source, asked.tag, self._answers._context, nbytes, data, None))
+        process.send(Message(process.rank, request.source, request.tag, self._replies._context, nbytes, data, None))
 
     # When it is done.
 
@@ -165,7 +165,7 @@ class Accesses:
         if self._locked or self._locks_all:
             raise fault("RMA_SYNC", "a fence while windows are locked")
         self._complete_all()
-        self._news._barrier("Win.Fence")()
+        self._signals._barrier("Win.Fence")()
         self._fenced = not assertion & NO_SUCCEED
 
     def Lock(self, rank: int, lock_type: int = LOCK_EXCLUSIVE, assertion: int = 0) -> None:
@@ -181,7 +181,7 @@ class Accesses:
             raise fault("RMA_SYNC", f"the window of rank {rank} is not locked")
         self.Flush(rank)
         self._locked.remove(rank)
-        self._ask(rank, Unlock(), 0)
+        self._request(rank, Unlock(), 0)
         self.Flush(rank)
 
     def Lock_all(self, assertion: int = 0) -> None:
@@ -203,7 +203,7 @@ class Accesses:
         if rank in self._locked:
             raise fault("RMA_SYNC", f"the window of rank {rank} is locked already")
         self._locked.add(rank)
-        self._ask(rank, Lock(kind), 0)
+        self._request(rank, Lock(kind), 0)
         self.Flush(rank)
 
     def Flush(self, rank: int) -> None:
@@ -223,14 +223,14 @@ class Accesses:
     def Post(self, group: Group, assertion: int = 0) -> None:
         """The ranks of a group may use the window of this one."""
         places = self._places(group)
-        self._posted = [Request.of(self._news._receive(place, _COMPLETED)) for place in places]
+        self._posted = [Request.of(self._signals._receive(place, _COMPLETED)) for place in places]
         for place in places:
             self._tell(place, _POSTED)
 
     def Start(self, group: Group, assertion: int = 0) -> None:
         """Waits until the windows of a group may be used."""
         self._started = self._places(group)
-        Request.Waitall([Request.of(self._news._receive(place, _POSTED)) for place in self._started])
+        Request.Waitall([Request.of(self._signals._receive(place, _POSTED)) for place in self._started])
 
     def Complete(self) -> None:
         """All that was asked of those ranks is done, and they hear so."""
@@ -253,10 +253,10 @@ class Accesses:
         return done
 
     def _tell(self, place: int, what: int) -> Operation:
-        return me().send(self._news._message(place, what, 0, b"", None))
+        return me().send(self._signals._message(place, what, 0, b"", None))
 
     def _places(self, group: Group) -> list[int]:
-        return group.Translate_ranks(None, self._news.Get_group())
+        return group.Translate_ranks(None, self._signals.Get_group())
 
     def _complete_all(self) -> None:
         for rank in [*self._open]:

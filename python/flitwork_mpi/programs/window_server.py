@@ -105,16 +105,16 @@ class Server:
                 return
             self._answer(message, message.data)
 
-    def _answer(self, message: Message, asked: Any) -> None:
-        if isinstance(asked, Lock):
-            self._waiting.append((message, asked.kind))
+    def _answer(self, message: Message, access: Any) -> None:
+        if isinstance(access, Lock):
+            self._waiting.append((message, access.kind))
             self._grant()
-        elif isinstance(asked, Unlock):
+        elif isinstance(access, Unlock):
             self._holders.pop(message.source, None)
             self._reply(message, None)
             self._grant()
         else:
-            self._reply(message, carry_out(self._memory, asked))
+            self._reply(message, carry_out(self._memory, access))
 
     def _grant(self) -> None:
         """Lets those in who can be, in the order in which they came."""

@@ -81,7 +81,7 @@ class Fiber:
 
     @property
     def ready(self) -> bool:
-        """Whether it can go on."""
+        """Whether the fiber can go on."""
         if self.mode == ALL:
             return all(one.done for one in self.waits)
         return self.mode == CORE or any(one.done for one in self.waits)
@@ -93,24 +93,24 @@ class Clock:
     #: So often in a row a line may ask and get the same answer.
     PATIENCE = 1000
 
-    __slots__ = ("calls", "place", "told")
+    __slots__ = ("calls", "issued", "place")
 
     def __init__(self) -> None:
         self.place: tuple[object, ...] = ()
-        self.calls, self.told = 0, -1
+        self.calls, self.issued = 0, -1
 
-    def asked(self, process: Process, frame: FrameType) -> None:
+    def count_call(self, process: Process, frame: FrameType) -> None:
         """A line of the program has asked; lines are told apart with those that have called their functions."""
         before = frame.f_back
         place = (frame.f_code, frame.f_lasti, *((before.f_code, before.f_lasti) if before else ()))
-        if process.told != self.told or place != self.place:
-            self.place, self.told, self.calls = place, process.told, 0
+        if process.issued != self.issued or place != self.place:
+            self.place, self.issued, self.calls = place, process.issued, 0
             return
         self.calls += 1
         if self.calls >= self.PATIENCE:
             process.flush()
             process.poll_again()
-            self.told = process.told
+            self.issued = process.issued
 
 
 class Process:
@@ -121,7 +121,7 @@ class Process:
         self.hub = world.hub
         self.tasks: list[Told] = []
         #: Operations that the simulator has been told of so far.
-        self.told = 0
+        self.issued = 0
         #: How long it polls the next time, if nothing happens [cycles].
         self.patience = float(world.poll_cycles)
         self.pending: dict[int, Operation] = {}
@@ -148,8 +148,8 @@ class Process:
         """Starts to send a message, at a place of the program if that is known."""
         if self.software is not None:
             self._spend(self.software.send)
-        number = self.told
-        self.told = number + 1
+        number = self.issued
+        self.issued = number + 1
         kind = Kind.SEND_SYNCHRONOUSLY if synchronous else Kind.SEND
         to = message.to
         self.tasks.append((kind, to, message.nbytes, message.tag, message.context, _NONE))
@@ -161,8 +161,8 @@ class Process:
 
     def receive(self, source: int | None, tag: int | None, context: int, place: Place | None = None) -> Operation:
         """Posts a receive; ``None``: any."""
-        number = self.told
-        self.told = number + 1
+        number = self.issued
+        self.issued = number + 1
         self.tasks.append((Kind.RECEIVE, source, 0, tag, context, _NONE))
         operation = Operation(number, False, source, tag, context)
         operation.place = self.place() if place is None else place
@@ -198,7 +198,7 @@ class Process:
         """The rank computes so long before all that it does next; its program sees it when it looks at the time."""
         if cycles:
             self.tasks.append((Kind.COMPUTE, None, cycles, None, 0, _NONE))
-            self.told += 1
+            self.issued += 1
 
     def compute(self, cycles: int) -> None:
         """Occupies the rank, with all its fibers."""
@@ -209,7 +209,7 @@ class Process:
         self._tell(Kind.POLL, cycles)
 
     def poll_again(self) -> None:
-        """As :meth:`poll`, for the time that the run says, a thousandth longer each time until something happens.
+        """Polls as :meth:`poll`, for the time that the run says, a thousandth longer each time until something happens.
 
         A rank that waits long by polling asks seldom, and one that waits for ever comes to the end of the run soon.
         """
@@ -287,7 +287,7 @@ class Process:
         self, kind: int, amount: int, source: int | None = None, tag: int | None = None, context: int = 0
     ) -> None:
         self.tasks.append((kind, source, amount, tag, context, _NONE))
-        self.told += 1
+        self.issued += 1
         self._block(CORE, ())
 
     def _block(self, mode: int, operations: Sequence[Operation | Fiber]) -> None:
@@ -350,7 +350,7 @@ class Process:
 
     def _end_with(self, kind: int, amount: int, after: Sequence[int]) -> None:
         self.tasks.append((kind, None, amount, None, 0, after))
-        self.told += 1
+        self.issued += 1
 
 
 class World:
@@ -450,14 +450,14 @@ class World:
     def _loop(self) -> None:
         turn, processes = self.simulation.turn, self.processes
         answers: list[Answer] = []
-        told = None if self.progress is None else self._told
+        issued = None if self.progress is None else self._report_progress
         while True:
-            status, self.now, asking, completed = turn(answers, told)
+            status, self.now, waiting, completed = turn(answers, issued)
             self._complete(completed)
             if status != "asked":
                 return
             answers = []
-            for rank in asking:
+            for rank in waiting:
                 if rank >= len(processes):
                     answers.append((rank, ()))
                     continue
@@ -491,7 +491,7 @@ class World:
         _, self.now, _, completed = self.simulation.turn(())
         self._complete(completed)
 
-    def _told(self, cycle: int, done: int, total: int | None) -> object:
+    def _report_progress(self, cycle: int, done: int, total: int | None) -> object:
         """Passes on how far the network is; what is printed then is not of a rank."""
         assert self.progress is not None
         process, here.process = here.process, None

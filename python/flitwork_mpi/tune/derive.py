@@ -153,7 +153,7 @@ class Answers:
     elsewhere: Sequence[Rule]
 
     def at(self, *, exact: bool) -> Sequence[Rule]:
-        """Those for the measured numbers, or for numbers near them."""
+        """The rules for the measured numbers, or for numbers near them."""
         return self.here if exact else self.elsewhere
 
 

@@ -53,7 +53,7 @@ class Evidence:
         """What is known, in cells that do not meet."""
         for here in self._by_ranks.values():
             for point in here:
-                yield Cell(point, (Span(point.ranks, point.ranks), self._own(point), point.sizes), exact=True)
+                yield Cell(point, (Span(point.ranks, point.ranks), self._server_span(point), point.sizes), exact=True)
             for below, above in pairwise(here):
                 for point, part in ((below, _lower), (above, _upper)):
                     between = part(below.per_server, above.per_server)
@@ -70,17 +70,19 @@ class Evidence:
         """Everything from the fewest measured ranks and ranks per server on, each part with the nearest point."""
         counts = [*self._by_ranks]
         for ranks, here in self._by_ranks.items():
-            of_ranks = _nearest(ranks, counts)
+            rank_span = _nearest(ranks, counts)
             for point in here:
-                own = _nearest(point.per_server, [one.per_server for one in here]) if self._servers_matter else Span(1)
-                exact = Cell(point, (Span(ranks, ranks), self._own(point), Span()), exact=True)
+                server_span = (
+                    _nearest(point.per_server, [one.per_server for one in here]) if self._servers_matter else Span(1)
+                )
+                exact = Cell(point, (Span(ranks, ranks), self._server_span(point), Span()), exact=True)
                 yield exact
-                for span in of_ranks.beside(exact.spans[0]):
-                    yield Cell(point, (span, own, Span()))
-                for span in own.beside(exact.spans[1]):
+                for span in rank_span.beside(exact.spans[0]):
+                    yield Cell(point, (span, server_span, Span()))
+                for span in server_span.beside(exact.spans[1]):
                     yield Cell(point, (exact.spans[0], span, Span()))
 
-    def _own(self, point: Point) -> Span:
+    def _server_span(self, point: Point) -> Span:
         return Span(point.per_server, point.per_server) if self._servers_matter else Span(1)
 
     def _around(self, point: Point) -> Span:

@@ -39,8 +39,8 @@ def write(rules: Iterable[Rule], comment: str = "") -> str:
     """The text of a rules file."""
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     for rule in rules:
-        told = zip(_SPANS.items(), rule.spans(), strict=True)
-        spans = [f"{name}={span}" for (name, least), span in told if span != Span(least)]
+        options = zip(_SPANS.items(), rule.spans(), strict=True)
+        spans = [f"{name}={span}" for (name, least), span in options if span != Span(least)]
         choice = str(rule.choice)
         mark = [f"# {EXTRAPOLATED}"] if rule.extrapolated else []
         lines.append(" ".join([rule.operation, *spans, f"algorithm={choice}", *mark]))
@@ -73,8 +73,8 @@ def read(text: str, file: str) -> FlitworkFile:
     rules: list[Rule] = []
     # Lines and blanks are those of our library in C, which knows no others.
     for number, line in enumerate(text.split("\n"), 1):
-        told, _, comment = line.partition("#")
-        found = [Word(match[0], number, match.start() + 1) for match in _WORD.finditer(told)]
+        options, _, comment = line.partition("#")
+        found = [Word(match[0], number, match.start() + 1) for match in _WORD.finditer(options)]
         if found:
             rules.append(replace(_rule(found, place), extrapolated=comment.split() == [EXTRAPOLATED]))
             _check_overlap(rules, found[0], place)
@@ -82,12 +82,12 @@ def read(text: str, file: str) -> FlitworkFile:
 
 
 def _rule(found: Sequence[Word], place: Place) -> Rule:
-    operation, *told = found
+    operation, *options = found
     if operation.text not in OPERATIONS:
         hint = did_you_mean(operation.text, OPERATIONS)
         raise place.error(operation, operation.text, f"an operation: {', '.join(OPERATIONS)}", hint)
     keys: dict[str, tuple[Word, str]] = {}
-    for word in told:
+    for word in options:
         key, mark, value = word.text.partition("=")
         if not mark:
             raise place.error(word, word.text, "KEY=VALUE", f"keys are {', '.join([*_SPANS, 'algorithm'])}")

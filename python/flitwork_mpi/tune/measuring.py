@@ -67,7 +67,7 @@ class Bench:
 
 
 #: Is told what is measured: the row, its number and how many there are in all.
-Told = Callable[[Mapping[str, Any], int, int], None]
+RowCallback = Callable[[Mapping[str, Any], int, int], None]
 
 
 def bench(
@@ -82,7 +82,7 @@ def bench(
     servers: str | None = None,
     map: str | Path | None = None,
     output: str | Path | None = None,
-    told: Told | None = None,
+    told: RowCallback | None = None,
 ) -> Bench:
     """Measures all-to-alls with ``launcher``, such as ``["mpirun", "-n", "8"]``, for message sizes [bytes to one peer].
 
@@ -100,7 +100,7 @@ def bench(
     limits = limits or Limits()
     sizes = _checked(operations, message_bytes)
     file = str(build.program(launcher, mpicc))
-    job, mpi, version = _asked([*launcher, file], limits)
+    job, mpi, version = _probe([*launcher, file], limits)
     if library is None and Setting.needs_ours(algorithms):
         library = build.library(launcher, mpicc)
     setting = Setting(mpi, job.ranks, library, servers, map)
@@ -113,18 +113,18 @@ def bench(
     total = len(operations) * len(names) * len(sizes)
 
     def unmeasured(operation: str, name: str) -> list[int]:
-        told_apart = {"operation": operation, "algorithm": name, **same}
-        return [size for size in sizes if not stored.has({**told_apart, "bytes": size})]
+        series = {"operation": operation, "algorithm": name, **same}
+        return [size for size in sizes if not stored.has({**series, "bytes": size})]
 
     number = total - sum(len(unmeasured(o, a)) for o in operations for a in names)
     for operation in operations:
         for name in names:
             missing = unmeasured(operation, name)
             try:
-                told_to = setting.environment(operation, name)
-                if not missing or told_to is None:
+                variables = setting.environment(operation, name)
+                if not missing or variables is None:
                     continue
-                command = [*launcher, "env", *(f"{key}={value}" for key, value in told_to.items()), file]
+                command = [*launcher, "env", *(f"{key}={value}" for key, value in variables.items()), file]
                 if setting.is_ours(name):
                     check_taken(command, operation, missing[0], limits.timeout_seconds)
                 for row in _rows(command, operation, name, missing, limits):
@@ -153,7 +153,7 @@ def _checked(operations: Sequence[str], message_bytes: Sequence[int]) -> list[in
     return sorted(set(message_bytes))
 
 
-def _asked(command: Sequence[str], limits: Limits) -> tuple[Job, str, str]:
+def _probe(command: Sequence[str], limits: Limits) -> tuple[Job, str, str]:
     """The job, the family of its library and the version."""
     with Session(command, {}, limits.timeout_seconds) as session:
         job = session.job()

@@ -80,25 +80,25 @@ def write(rules: Sequence[Rule], comment: str = "", base: Path | None = None) ->
     for operation in dict.fromkeys(rule.operation for rule in rules):
         try:
             parent = tree[f"collective={operation}"][_INTRA]
-            own = parent[_PLACE]
+            template = parent[_PLACE]
         except (KeyError, TypeError):
             expected = f"rules of {operation} by {_INTRA} and {_PLACE}"
             raise ConfigError("--base", base, expected, "of MPICH 4 or later") from None
-        parent[_PLACE] = _communicators([rule for rule in rules if rule.operation == operation], operation, own)
+        parent[_PLACE] = _communicators([rule for rule in rules if rule.operation == operation], operation, template)
     text = json.dumps(tree, indent=1) + "\n"
     return text if len(text.encode()) % _PAGE_BYTES else text + "\n"
 
 
-def _communicators(rules: Sequence[Rule], operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
+def _communicators(rules: Sequence[Rule], operation: str, template: Mapping[str, Any]) -> dict[str, Any]:
     """By number of ranks, in ascending order, the last one for all."""
     found = segments(rules)
     ends = [f"comm_size<={ranks.high}" for ranks, _ in found[:-1]] + ["comm_size=any"]
-    return {end: _messages(without_gaps(here), operation, own) for end, (_, here) in zip(ends, found, strict=True)}
+    return {end: _messages(without_gaps(here), operation, template) for end, (_, here) in zip(ends, found, strict=True)}
 
 
-def _messages(steps: Sequence[Step], operation: str, own: Mapping[str, Any]) -> Any:
+def _messages(steps: Sequence[Step], operation: str, template: Mapping[str, Any]) -> Any:
     trees = [
-        deepcopy(own)
+        deepcopy(template)
         if choice.algorithm == LIBRARY
         else {_name(operation, choice): {_MARK: {}} if extrapolated else {}}
         for _, choice, extrapolated in steps

@@ -31,8 +31,8 @@ def write(rules: Sequence[Rule], comment: str = "") -> str:
     collectives: dict[str, list[dict[str, Any]]] = {}
     for operation in dict.fromkeys(rule.operation for rule in rules):
         of_it = [rule for rule in rules if rule.operation == operation]
-        for ranks, of_ranks in segments(of_it, narrow=True):
-            here = in_sums(ranks, of_ranks)
+        for ranks, steps in segments(of_it, narrow=True):
+            here = in_sums(ranks, steps)
             if not here:
                 continue
             communicator = {

@@ -15,7 +15,7 @@ from flitwork.base.errors import SimulationError
 from flitwork.base.libraries import pd
 
 from flitwork_mpi.native import build
-from flitwork_mpi.tune.measuring import Told
+from flitwork_mpi.tune.measuring import RowCallback
 from flitwork_mpi.tune.session import BenchError, Job, Session
 from flitwork_mpi.tune.setting import check_handed_over, family_of
 from flitwork_mpi.tune.store import Stored
@@ -57,7 +57,13 @@ def job_of(launcher: Sequence[str]) -> Job:
 
 
 def bench_operations(
-    launcher: Sequence[str], job: Job, ways: Sequence[Way], output: Path, *, calls: int = 10, told: Told | None = None
+    launcher: Sequence[str],
+    job: Job,
+    ways: Sequence[Way],
+    output: Path,
+    *,
+    calls: int = 10,
+    told: RowCallback | None = None,
 ) -> pd.DataFrame:
     """Measures ``ways`` in jobs of ``launcher``, such as ``["mpirun", "-n", "8"]``: a row for each measurement.
 

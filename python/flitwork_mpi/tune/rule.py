@@ -74,15 +74,15 @@ class Choice:
 
     @classmethod
     def of(cls, algorithm: str, parameters: Mapping[str, Any]) -> Choice:
-        """The same from a table of parameters."""
+        """A choice from a table of parameters."""
         return cls(algorithm, tuple((name, int(value)) for name, value in parameters.items()))
 
     @classmethod
     def read(cls, text: str) -> Choice:
         """What :meth:`__str__` writes; ValueError where a parameter is no ``name=number``."""
-        algorithm, *told = text.split()
+        algorithm, *parameters_given = text.split()
         parameters = []
-        for name, _, value in (word.partition("=") for word in told):
+        for name, _, value in (word.partition("=") for word in parameters_given):
             number = whole_number(value)
             if not name or number is None:
                 raise ValueError(f"{name}={value}")
@@ -109,14 +109,14 @@ class Rule:
     extrapolated: bool = False
 
     def holds(self, asked: Asked, message_bytes: int) -> bool:
-        """Whether it is for what is asked; ``message_bytes`` as the file counts them."""
+        """Whether the rule is for what is asked; ``message_bytes`` as the file counts them."""
         servers = asked.per_server is None or asked.per_server in self.per_server
         return (
             self.operation == asked.operation and asked.ranks in self.ranks and servers and message_bytes in self.bytes
         )
 
     def spans(self) -> tuple[Span, Span, Span]:
-        """Its three ranges."""
+        """The three ranges of the rule."""
         return self.ranks, self.per_server, self.bytes
 
     def meets(self, other: Rule) -> bool:
@@ -126,7 +126,7 @@ class Rule:
 
     def within(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
         """The part of it for these sizes, none or one."""
-        spans = [own.common(limit) for own, limit in zip(self.spans(), (ranks, per_server, sizes), strict=True)]
+        spans = [limited.common(limit) for limited, limit in zip(self.spans(), (ranks, per_server, sizes), strict=True)]
         return [self._of(*(span for span in spans if span))] if all(spans) else []
 
     def without(self, ranks: Span, per_server: Span, sizes: Span) -> list[Rule]:
@@ -190,7 +190,7 @@ class TuningFile(Protocol):
         """A row a rule, in the order of the file."""
 
     def select(self, asked: Asked) -> Selected:
-        """What it selects for a call."""
+        """The algorithm that the file selects for a call."""
 
 
 def row(rule: Rule, unit: str) -> dict[str, Any]:

@@ -63,8 +63,8 @@ class Setting:
         by_rank = text.startswith("by_rank:")
         parts = text.removeprefix("by_rank:").split(",")
         numbers = [int(part) for part in parts if part.isdecimal()]
-        told = len(numbers) if by_rank else sum(numbers)
-        if len(numbers) != len(parts) or (not by_rank and 0 in numbers) or told != self.ranks:
+        variables = len(numbers) if by_rank else sum(numbers)
+        if len(numbers) != len(parts) or (not by_rank and 0 in numbers) or variables != self.ranks:
             expected = f"ranks on each server, {self.ranks} in all, as 4,4, or by_rank: and a server for each rank"
             raise ConfigError("servers", text, expected)
         return max(Counter(numbers).values()) if by_rank else max(numbers)
@@ -81,8 +81,10 @@ class Setting:
     def known(self, operations: Sequence[str]) -> list[str]:
         """All that can be measured: the library's choice, its own algorithms, and ours with the parameters tried."""
         table = {"openmpi": OPENMPI, "mpich": MPICH}.get(self.mpi, {})
-        own = dict.fromkeys(name for one in operations for name in table.get(one, ()) if name not in _NOT_MEASURED)
-        return [LIBRARY, *(f"{self.mpi}:{name}" for name in own), *(self._ours() if self.library else ())]
+        names_of_library = dict.fromkeys(
+            name for one in operations for name in table.get(one, ()) if name not in _NOT_MEASURED
+        )
+        return [LIBRARY, *(f"{self.mpi}:{name}" for name in names_of_library), *(self._ours() if self.library else ())]
 
     def _ours(self) -> list[str]:
         found = []
@@ -124,17 +126,17 @@ class Setting:
         choice = Choice.read(algorithm)
         family, mark, name = choice.algorithm.partition(":")
         if choice.algorithm in ours():
-            told = {f"FLITWORK_MPI_{key.upper()}": str(value) for key, value in choice.parameters}
+            variables = {f"FLITWORK_MPI_{key.upper()}": str(value) for key, value in choice.parameters}
             if self.servers is not None:
-                told["FLITWORK_MPI_SERVERS"] = self.servers
+                variables["FLITWORK_MPI_SERVERS"] = self.servers
             if self.places is not None:
-                told["FLITWORK_MPI_MAP"] = str(Path(self.places).resolve())
+                variables["FLITWORK_MPI_MAP"] = str(Path(self.places).resolve())
             switches = {
                 "FLITWORK_MPI_ALLTOALL": choice.algorithm,
                 "FLITWORK_MPI_STRICT": "1",
                 "FLITWORK_MPI_REPORT": "1",
             }
-            return {"LD_PRELOAD": str(Path(str(self.library)).resolve()), **switches, **told}
+            return {"LD_PRELOAD": str(Path(str(self.library)).resolve()), **switches, **variables}
         if not mark:
             return {}
         if name not in (OPENMPI if family == "openmpi" else MPICH).get(operation, ()):

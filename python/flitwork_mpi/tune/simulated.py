@@ -50,15 +50,15 @@ def simulated(
     rows: list[dict[str, Any]] = []
     numbers: Sequence[int | None] = ranks_per_server or [None]
     for number in numbers:
-        told = {**_table(host), **({} if number is None else {"ranks_per_terminal": number})}
+        host_fields = {**_table(host), **({} if number is None else {"ranks_per_terminal": number})}
         made: dict[int, list[dict[str, Any]]] = {}
         for size in [*dict.fromkeys([*message_bytes, *([_LENGTH] if differ else [])])]:
             contest = Contest.of(
-                network, OPERATION, message_bytes=size, host=told or None, algorithms=algorithms, seeds=seeds,
+                network, OPERATION, message_bytes=size, host=host_fields or None, algorithms=algorithms, seeds=seeds,
                 run=run, **more,
             )  # fmt: skip
             contest.run(jobs=jobs, watcher=watcher)
-            made[size] = _rows(contest, size, int(told.get("ranks_per_terminal", 1)))
+            made[size] = _rows(contest, size, int(host_fields.get("ranks_per_terminal", 1)))
         for operation in operations:
             lengths = made[_LENGTH] if operation in differ else []
             rows += [_of(operation, row, lengths) for size in message_bytes for row in made[size]]

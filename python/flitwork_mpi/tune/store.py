@@ -39,7 +39,7 @@ class Stored:
         return self._key(row) in self._have
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """One more, which is on the disk when this returns."""
+        """Adds a row, which is on the disk when this returns."""
         self.rows.append({name: row[name] for name in COLUMNS})
         self._have.add(self._key(row))
         if self.file is None:
@@ -51,7 +51,7 @@ class Stored:
             write_atomically(self.file, lambda opened: opened.write(parquet.to_bytes(table)))
 
     def of(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-        """Those that are of the same operation, algorithm, bytes, ranks and library as one of ``rows``, in their order.
+        """The stored rows of the operation, algorithm, bytes, ranks and library of one of ``rows``, in their order.
 
         Raises :class:`KeyError` for one that is not there.
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.libraries import pd
-from flitwork.measurements import COLUMNS, Told, check_columns, check_numbers, read_rows
+from flitwork.measurements import COLUMNS, Defaults, check_columns, check_numbers, read_rows
 from flitwork.workloads.table_file import shown_cell
 
 from flitwork_mpi.tune.names import check_parameters, named
@@ -47,7 +47,7 @@ def read_measurements(
 
     What is wrong is a :class:`flitwork.ConfigError` that names the row of a table or the line of a text.
     """
-    return checked(read_rows(path, Told(ranks, ranks_per_server, algorithm, mpi, version)), str(Path(path)))
+    return checked(read_rows(path, Defaults(ranks, ranks_per_server, algorithm, mpi, version)), str(Path(path)))
 
 
 def checked(table: pd.DataFrame, file: str) -> pd.DataFrame:

@@ -28,7 +28,7 @@ pub fn order(sizes: &[u32]) -> Vec<Offset> {
     }
 }
 
-/// The same with the loops inside out: the first dimension is the fastest.
+/// The offsets of A2AnD with the loops inside out: the first dimension is the fastest.
 pub fn inside_out(sizes: &[u32]) -> Vec<Offset> {
     let dims = sizes.len();
     let turned: Vec<u32> = sizes.iter().rev().copied().collect();

@@ -1,9 +1,10 @@
 //! A2AT: vectors that belong together load all channels equally.
 //!
-//! Send the vector `r` from every node of a torus: every channel of dimension `d` and sign `s = sign(r_d)` carries `|r_d|`
-//! messages (half of that in each sign at a tie, `|r_d| = a_d / 2`). On a mesh, where destinations are taken modulo the size
-//! as well, the channels in the middle carry `min(|r_d|, a_d - |r_d|)` in both signs. So a set of vectors that is closed under
-//! exchanging coordinates and signs loads all dimensions and signs equally, and sent together it wastes no channel.
+//! Send the vector `r` from every node of a torus: every channel of dimension `d` and sign `s = sign(r_d)` carries
+//! `|r_d|` messages (half of that in each sign at a tie, `|r_d| = a_d / 2`). On a mesh, where destinations are taken
+//! modulo the size as well, the channels in the middle carry `min(|r_d|, a_d - |r_d|)` in both signs. So a set of
+//! vectors that is closed under exchanging coordinates and signs loads all dimensions and signs equally, and sent
+//! together it wastes no channel.
 //!
 //! * [`square`]: the algorithm as published for odd squares, Takaue et al. 2010, section 2.3.
 //! * [`general`]: any sizes, rectangles, 1 to 6 dimensions, any mixture of wraps. The principle, a set of relative
@@ -39,8 +40,8 @@ pub fn order(grid: &RankGrid) -> Vec<Offset> {
 /// The published order for an N x N network of odd N. Each line of two vectors loads x and y equally; on a mesh two
 /// consecutive vectors, on a torus four, load all channels equally.
 ///
-/// The paper prints the inner loop of step 2 as `j = 1..i`, which would send every diagonal destination three times; it must
-/// end at `i - 1`.
+/// The paper prints the inner loop of step 2 as `j = 1..i`, which would send every diagonal destination three times; it
+/// must end at `i - 1`.
 pub fn square(n: u32) -> Vec<Offset> {
     let h = (n as i32 - 1) / 2;
     let mut order = Vec::new();
@@ -74,14 +75,15 @@ pub fn square(n: u32) -> Vec<Offset> {
 
 /// The order for any sizes (all at least 2).
 ///
-/// Vectors have coordinates in `(-a_d / 2, a_d / 2]`. Those with the same magnitudes in any arrangement form a group; a group
-/// as a whole loads the limiting dimension most. Inside a group, one orbit after the other under cyclic shifts of the
-/// coordinates and negation; a shift that does not fit into a rectangle is left out. With wraps, a vector is followed by its
-/// opposite (they share no channel), without by its shifts (opposite vectors load the same channels of a mesh).
+/// Vectors have coordinates in `(-a_d / 2, a_d / 2]`. Those with the same magnitudes in any arrangement form a group; a
+/// group as a whole loads the limiting dimension most. Inside a group, one orbit after the other under cyclic shifts of
+/// the coordinates and negation; a shift that does not fit into a rectangle is left out. With wraps, a vector is
+/// followed by its opposite (they share no channel), without by its shifts (opposite vectors load the same channels of
+/// a mesh).
 ///
-/// Groups go by the sum of their magnitudes, near ones first. Groups that would not fill whole sets of vectors that all channels
-/// share (2 a dimension with wraps, 1 without) come after the others, lest they shift all that follows out of step with the
-/// injection ports.
+/// Groups go by the sum of their magnitudes, near ones first. Groups that would not fill whole sets of vectors that all
+/// channels share (2 a dimension with wraps, 1 without) come after the others, lest they shift all that follows out of
+/// step with the injection ports.
 pub fn general(sizes: &[u32], wraps: bool) -> Vec<Offset> {
     let width = sizes.len() * if wraps { 2 } else { 1 };
     let mut groups: Vec<_> = groups(sizes).into_iter().collect();

@@ -1,4 +1,5 @@
-//! Send-side aggregation: what goes from a server to one rank is collected at one of its ranks, and travels as one message.
+//! Send-side aggregation: what goes from a server to one rank is collected at one of its ranks, and travels as one
+//! message.
 //!
 //! ```text
 //! within the server: hand to place c every block for a rank at place c, c + p[s], c + 2 p[s], ... of any server
@@ -6,9 +7,9 @@
 //!     send to place l of server s + j, and to place l + p[s], ... if it has them, what the whole server s has for it
 //! ```
 //!
-//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. Where all have as many, a rank sends one message to each other
-//! server. Kumar, Mamidala and Panda, CAC workshop at IPDPS 2008; the volumes are those of Naruse et al., 2010. Servers of different sizes
-//! are our generalisation: a rank receives one message from each other server.
+//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. Where all have as many, a rank sends one
+//! message to each other server. Kumar, Mamidala and Panda, CAC workshop at IPDPS 2008; the volumes are those of Naruse
+//! et al., 2010. Servers of different sizes are our generalisation: a rank receives one message from each other server.
 
 use super::within::{self, counterparts, pairs, turns};
 use crate::{Step, Transfer, World};

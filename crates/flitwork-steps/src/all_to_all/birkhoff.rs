@@ -1,9 +1,9 @@
 //! 2-Level Ring by the decomposition of Birkhoff and von Neumann, for servers of different sizes.
 //!
-//! First the ranks of each server exchange in a ring among themselves, then servers send by slots ([`crate::slots`]): to one server
-//! at a time, from one at a time, and together no longer than the server with most messages needs. Servers of the same size get the
-//! 2-Level Ring. That one partner at a time is optimal up to a small term is known of the hierarchical factor algorithm: Sanders and Träff,
-//! Euro-Par 2002.
+//! First the ranks of each server exchange in a ring among themselves, then servers send by slots ([`crate::slots`]):
+//! to one server at a time, from one at a time, and together no longer than the server with most messages needs.
+//! Servers of the same size get the 2-Level Ring. That one partner at a time is optimal up to a small term is known of
+//! the hierarchical factor algorithm: Sanders and Träff, Euro-Par 2002.
 
 use super::within;
 use crate::error::{Error, Result};

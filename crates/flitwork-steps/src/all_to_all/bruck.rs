@@ -1,8 +1,8 @@
 //! Bruck's index algorithm, for any number of ranks and any radix.
 //!
-//! A block has to go `j = (to - from) mod P` ranks forward. Round k moves it by its digit k in base `radix`: in step d of the round a
-//! rank sends all blocks whose digit is d to the rank at the distance `d * radix^k`. So there are `log P` rounds, and a step carries
-//! `#{j < P: digit k of j is d}` blocks. Bruck et al., IEEE TPDS 8 (11), 1997.
+//! A block has to go `j = (to - from) mod P` ranks forward. Round k moves it by its digit k in base `radix`: in step d
+//! of the round a rank sends all blocks whose digit is d to the rank at the distance `d * radix^k`. So there are
+//! `log P` rounds, and a step carries `#{j < P: digit k of j is d}` blocks. Bruck et al., IEEE TPDS 8 (11), 1997.
 
 use crate::digits::{self, Digit};
 use crate::{BlockReading, BlockSet, Blocks, Step, Transfer, World};

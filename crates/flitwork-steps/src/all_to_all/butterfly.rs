@@ -1,4 +1,5 @@
-//! Butterfly: in each step a rank exchanges, with the rank that differs in one bit, all blocks whose destination differs in it.
+//! Butterfly: in each step a rank exchanges, with the rank that differs in one bit, all blocks whose destination
+//! differs in it.
 //!
 //! Ranks are a power of two; half of the blocks move in each of `log2 P` steps. Bits go up or down.
 

@@ -1,4 +1,5 @@
-//! All ranks send to rank 0, then all to rank 1, and so on: the total exchange of a program that counts destinations by their numbers.
+//! All ranks send to rank 0, then all to rank 1, and so on: the total exchange of a program that counts destinations by
+//! their numbers.
 //!
 //! All messages are posted, then one wait for all of them. The receivers are a hot spot, one after the other.
 

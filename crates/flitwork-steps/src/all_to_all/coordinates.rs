@@ -1,8 +1,9 @@
 //! Destinations in an order on a grid, and the all-to-alls that go by the coordinates of ranks as step functions.
 //!
-//! Message `m` of every rank moves its data by the same vector, so rank `r` receives its message `m` from the rank that lies at the opposite
-//! vector. As a collective all messages are posted, then one wait for all of them: `MPI_Alltoall` of a library that knows the network. The
-//! workload `all_to_all` of the simulator is the same order with other rules of keeping in step.
+//! Message `m` of every rank moves its data by the same vector, so rank `r` receives its message `m` from the rank that
+//! lies at the opposite vector. As a collective all messages are posted, then one wait for all of them: `MPI_Alltoall`
+//! of a library that knows the network. The workload `all_to_all` of the simulator is the same order with other rules
+//! of keeping in step.
 
 use super::{Offset, Order, find};
 use crate::error::Result;
@@ -16,7 +17,7 @@ pub struct Destinations {
 }
 
 impl Destinations {
-    /// Those of the all-to-all `name` of [`super::ALGORITHMS`] on a grid.
+    /// The offsets of the all-to-all `name` of [`super::ALGORITHMS`] on a grid.
     ///
     /// # Errors
     /// [`crate::Error`] where there is no such algorithm, or it is not defined on the grid.
@@ -53,10 +54,10 @@ impl Destinations {
                 moved.rem_euclid(i64::from(grid.ranks())) as u32
             }
             Order::Coordinates(offsets) => {
-                let (v, own): (&Offset, _) = (&offsets[index as usize], grid.coords(rank));
+                let (v, coords): (&Offset, _) = (&offsets[index as usize], grid.coords(rank));
                 let mut at = [0; MAX_DIMS];
                 for d in 0..grid.dims() {
-                    let moved = i64::from(own[d]) + sign * i64::from(v[d]);
+                    let moved = i64::from(coords[d]) + sign * i64::from(v[d]);
                     at[d] = moved.rem_euclid(i64::from(grid.size(d))) as u32;
                 }
                 grid.rank(&at)

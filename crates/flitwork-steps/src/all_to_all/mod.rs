@@ -3,8 +3,8 @@
 //! An algorithm is one row of [`ALGORITHMS`]: all it says is in which order a rank addresses the others, relative to
 //! itself. The order is the same on every rank, so the messages of one index move every rank's data by the same vector.
 //!
-//! The all-to-alls that are step functions of the rank (pairwise exchange, Bruck, butterfly) or of the rank and its server stand beside them, a file each; their
-//! rows are in [`super::COLLECTIVES`].
+//! The all-to-alls that are step functions of the rank (pairwise exchange, Bruck, butterfly) or of the rank and its
+//! server stand beside them, a file each; their rows are in [`super::COLLECTIVES`].
 
 mod a2and;
 mod a2at;
@@ -29,8 +29,8 @@ pub use coordinates::Destinations;
 use crate::error::Error;
 use crate::{MAX_DIMS, RankGrid};
 
-/// Destination relative to the sender, one signed coordinate a dimension \[hops], 0 past the last: coordinate `d` of the
-/// destination is `(own + offset[d]) mod size[d]`, on a mesh too.
+/// Destination relative to the sender, one signed coordinate a dimension \[hops], 0 past the last: coordinate `d` of
+/// the destination is `(own + offset[d]) mod size[d]`, on a mesh too.
 pub type Offset = [i32; MAX_DIMS];
 
 /// Order in which a rank addresses the others.
@@ -57,11 +57,11 @@ impl Order {
 pub struct Algorithm {
     /// Name in configurations and tables.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// What the algorithm does, in one line.
     pub summary: &'static str,
-    /// Where it was published.
+    /// Where the algorithm was published.
     pub paper: &'static str,
-    /// Where it is defined, in words.
+    /// The grids on which the algorithm is defined, in words.
     pub defined_on: &'static str,
     is_defined_on: fn(&RankGrid) -> bool,
     order: fn(&RankGrid) -> Order,

@@ -8,8 +8,8 @@
 //! scatter:  the leader sends to each rank what came for it
 //! ```
 //!
-//! Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC Workshops 2025, "multi-leader". With one leader that is the hierarchical
-//! algorithm, and where every rank is one, the 2-Level Ring.
+//! Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC Workshops 2025, "multi-leader". With one leader that is
+//! the hierarchical algorithm, and where every rank is one, the 2-Level Ring.
 
 use super::within::pairs;
 use crate::error::{Error, Result};
@@ -52,23 +52,23 @@ pub fn step_of(world: &World, leaders: u32, rank: u32, step: u32) -> Step {
     let (gathers, exchanges) = (within_groups(world, leaders), world.servers.count() * leaders - 1);
     let (server, place) = world.servers.at(rank);
     let each = world.servers.size(server) / leaders;
-    let own = Group { world, server, number: place / each, leaders };
+    let group = Group { world, server, number: place / each, leaders };
     let everybody = || (0..world.ranks).collect();
     if step < gathers {
-        return own.step(rank, step, |member| pairs(world, vec![member], everybody()), false);
+        return group.step(rank, step, |member| pairs(world, vec![member], everybody()), false);
     }
     if step >= gathers + exchanges {
         let after = step - gathers - exchanges;
-        return own.step(rank, after, |member| pairs(world, everybody(), vec![member]), true);
+        return group.step(rank, after, |member| pairs(world, everybody(), vec![member]), true);
     }
-    if rank != own.leader() {
+    if rank != group.leader() {
         return Step::default();
     }
     let turn = step - gathers + 1;
-    let (to, from) = (own.moved(turn, true), own.moved(turn, false));
+    let (to, from) = (group.moved(turn, true), group.moved(turn, false));
     let blocks = |from: &Group, to: &Group| pairs(world, from.members().to_vec(), to.members().to_vec());
-    let send = Transfer::new(to.leader(), blocks(&own, &to));
-    Step::exchange(send, Transfer::new(from.leader(), blocks(&from, &own)))
+    let send = Transfer::new(to.leader(), blocks(&group, &to));
+    Step::exchange(send, Transfer::new(from.leader(), blocks(&from, &group)))
 }
 
 /// The ranks of a leader.

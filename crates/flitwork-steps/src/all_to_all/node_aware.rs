@@ -1,4 +1,5 @@
-//! Node-aware aggregation: what a rank has for a whole server travels as one message to one rank there, which hands it on.
+//! Node-aware aggregation: what a rank has for a whole server travels as one message to one rank there, which hands it
+//! on.
 //!
 //! ```text
 //! for j = 1 .. servers - 1:
@@ -6,9 +7,10 @@
 //! within the server: hand to each rank what came for it, and the own block
 //! ```
 //!
-//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. It is send-side aggregation the other way round: the exchange
-//! between servers comes first. Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC Workshops 2025, "node-aware". Servers of
-//! different sizes are our generalisation: a rank sends one message to each other server.
+//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. It is send-side aggregation the other way
+//! round: the exchange between servers comes first. Kinkead, Wesley, Schonbein, DeBonis, Dosanjh and Bienz, SC
+//! Workshops 2025, "node-aware". Servers of different sizes are our generalisation: a rank sends one message to each
+//! other server.
 
 use super::within::{self, counterparts, pairs, turns};
 use crate::{Step, Transfer, World};

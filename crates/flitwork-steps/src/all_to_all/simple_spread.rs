@@ -1,7 +1,7 @@
 //! A2A, SimpleSpread: `for i = 1..P-1: send((me + i) mod P)`.
 //!
-//! Takaue et al. 2010, section 2.1. It knows nothing of the topology. As a collective: all receives and sends are posted, then one wait
-//! for all of them.
+//! Takaue et al. 2010, section 2.1. It knows nothing of the topology. As a collective: all receives and sends are
+//! posted, then one wait for all of them.
 
 use super::pairwise_shift;
 use crate::{Step, World};

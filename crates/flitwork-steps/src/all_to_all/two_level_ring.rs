@@ -1,7 +1,7 @@
 //! 2-Level Ring: a ring of servers, and in each of its steps a ring of the ranks of two servers.
 //!
 //! ```text
-//! for j = 0 .. servers - 1:              # one destination server for each j, so nobody waits behind a message to another one
+//! for j = 0 .. servers - 1:              # one destination server for each j: no message waits behind one to another
 //!     t = (s + j) mod servers
 //!     R = max(p[s], p[t])
 //!     for k = 0 .. R - 1:
@@ -10,8 +10,9 @@
 //!         and receive from place (l - k) mod max(p[s], p[f]) of f = (s - j) mod servers, if f has it
 //! ```
 //!
-//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. With as many ranks everywhere that is the 2-Level Ring of Naruse
-//! et al., 2010; servers of different sizes are its generalisation, in which a rank has nothing to do in some rounds.
+//! `s` is the rank's server, `l` its place there, `p` the ranks of a server. With as many ranks everywhere that is the
+//! 2-Level Ring of Naruse et al., 2010; servers of different sizes are its generalisation, in which a rank has nothing
+//! to do in some rounds.
 
 use crate::{Blocks, Step, Transfer, World};
 

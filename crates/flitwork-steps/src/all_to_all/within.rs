@@ -1,4 +1,5 @@
-//! The part of an all-to-all that stays within servers: a ring of the ranks of each; and messages that carry the blocks of many pairs.
+//! The part of an all-to-all that stays within servers: a ring of the ranks of each; and messages that carry the blocks
+//! of many pairs.
 
 use crate::{BlockSet, Blocks, Step, Transfer, World};
 
@@ -7,7 +8,8 @@ pub fn steps(world: &World) -> u32 {
     world.servers.most().saturating_sub(1)
 }
 
-/// Step `step` of the ring of a rank's server: place l sends to place l + step + 1. `blocks` says what goes from one rank to another.
+/// Step `step` of the ring of a rank's server: place l sends to place l + step + 1. `blocks` says what goes from one
+/// rank to another.
 pub fn step(world: &World, rank: u32, step: u32, blocks: impl Fn(u32, u32) -> Blocks) -> Step {
     let servers = &world.servers;
     let (server, place) = servers.at(rank);
@@ -25,8 +27,8 @@ pub fn pairs(world: &World, from: Vec<u32>, to: Vec<u32>) -> Blocks {
     Blocks::set(Product { ranks: world.ranks, from, to })
 }
 
-/// The ranks of any server whose place, counted around the ranks of the server of `rank`, is that of `rank`: itself and, where all servers
-/// have as many, one of each. In ascending order.
+/// The ranks of any server whose place, counted around the ranks of the server of `rank`, is that of `rank`: itself
+/// and, where all servers have as many, one of each. In ascending order.
 pub fn counterparts(world: &World, rank: u32) -> Vec<u32> {
     let servers = &world.servers;
     let (server, place) = servers.at(rank);

@@ -1,4 +1,5 @@
-//! The pairwise exchange with all messages posted at once: to rank me XOR 1 first, then me XOR 2, ... Ranks are a power of two.
+//! The pairwise exchange with all messages posted at once: to rank me XOR 1 first, then me XOR 2, ... Ranks are a power
+//! of two.
 
 use super::pairwise_xor;
 use crate::{Step, World};

@@ -1,4 +1,5 @@
-//! Bruck's concatenation algorithm: in round k a rank gets what the ranks at the distances `d * radix^k` behind it have.
+//! Bruck's concatenation algorithm: in round k a rank gets what the ranks at the distances `d * radix^k` behind it
+//! have.
 //!
 //! Any number of ranks and any radix. Bruck et al., IEEE TPDS 8 (11), 1997.
 

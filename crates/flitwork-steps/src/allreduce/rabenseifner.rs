@@ -1,7 +1,7 @@
 //! Rabenseifner's: a reduce-scatter by recursive halving, then an allgather by recursive doubling. For long vectors.
 //!
-//! The vector is cut into a piece for each rank of the largest power of two; those in excess hand over first and get the sum last
-//! ([`Fold`]). Rabenseifner, ICCS 2004.
+//! The vector is cut into a piece for each rank of the largest power of two; those in excess hand over first and get
+//! the sum last ([`Fold`]). Rabenseifner, ICCS 2004.
 
 use crate::fold::{Fold, Phase};
 use crate::reduce_scatter::recursive_halving::halve;

@@ -1,4 +1,5 @@
-//! Recursive doubling: in step k ranks that differ in bit k exchange their sums, whole vectors each time. For short vectors.
+//! Recursive doubling: in step k ranks that differ in bit k exchange their sums, whole vectors each time. For short
+//! vectors.
 //!
 //! Where ranks are no power of two, those in excess hand over first and get the sum last ([`Fold`]).
 

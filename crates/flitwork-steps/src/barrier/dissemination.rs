@@ -1,4 +1,5 @@
-//! Dissemination: in round k everybody tells the ranks at the distances `d * radix^k`, d = 1 .. radix - 1; any number of ranks.
+//! Dissemination: in round k everybody tells the ranks at the distances `d * radix^k`, d = 1 .. radix - 1; any number
+//! of ranks.
 //!
 //! After round k a rank has heard of the `radix^(k+1)` ranks before it. Hensgen, Finkel, Manber, IJPP 17 (1), 1988.
 
@@ -10,6 +11,6 @@ pub use crate::digits::steps;
 pub fn step(world: &World, rank: u32, step: u32) -> Step {
     let digit = digits::digit(world, step);
     let (to, from) = (world.after(rank, digit.distance()), world.before(rank, digit.distance()));
-    let news = || Blocks::run(0, 1, 1);
-    Step::exchange(Transfer::new(to, news()), Transfer::new(from, news())).adding().waiting(digit.ends_round)
+    let signal = || Blocks::run(0, 1, 1);
+    Step::exchange(Transfer::new(to, signal()), Transfer::new(from, signal())).adding().waiting(digit.ends_round)
 }

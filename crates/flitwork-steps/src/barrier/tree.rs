@@ -1,3 +1,3 @@
-//! Tree: news goes up a binomial tree to rank 0, and down again, as a reduction and a broadcast do.
+//! Tree: signals go up a binomial tree to rank 0, and down again, as a reduction and a broadcast do.
 
 pub use crate::allreduce::reduce_broadcast::{step, steps};

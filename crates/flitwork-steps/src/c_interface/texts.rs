@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn the_c_strings_are_the_names_and_summaries_of_the_tables() {
-        let told: Vec<_> = (0..).map_while(of).map(|(a, b)| (a.to_str().unwrap(), b.to_str().unwrap())).collect();
-        assert_eq!(told, crate::exchanges().collect::<Vec<_>>());
-        assert!(told.len() > 10);
+        let exchanges: Vec<_> = (0..).map_while(of).map(|(a, b)| (a.to_str().unwrap(), b.to_str().unwrap())).collect();
+        assert_eq!(exchanges, crate::exchanges().collect::<Vec<_>>());
+        assert!(exchanges.len() > 10);
     }
 }

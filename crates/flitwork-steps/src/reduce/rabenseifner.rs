@@ -1,7 +1,8 @@
-//! Rabenseifner's: a reduce-scatter by recursive halving, then the pieces are gathered up a binomial tree. For long vectors.
+//! Rabenseifner's: a reduce-scatter by recursive halving, then the pieces are gathered up a binomial tree. For long
+//! vectors.
 //!
-//! The vector is cut into a piece for each rank of the largest power of two; those in excess hand over first and have no piece
-//! ([`Fold`]). Rabenseifner, ICCS 2004.
+//! The vector is cut into a piece for each rank of the largest power of two; those in excess hand over first and have
+//! no piece ([`Fold`]). Rabenseifner, ICCS 2004.
 
 use crate::fold::{Fold, Phase};
 use crate::reduce_scatter::recursive_halving::halve;

@@ -1,4 +1,5 @@
-//! Pairwise: in step i a rank sends to the rank i places on what it has for it, and gets from the rank i places back what that has for it.
+//! Pairwise: in step i a rank sends to the rank i places on what it has for it, and gets from the rank i places back
+//! what that has for it.
 
 use crate::{Blocks, Step, Transfer, World};
 

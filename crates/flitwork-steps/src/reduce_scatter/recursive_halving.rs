@@ -1,8 +1,8 @@
-//! Recursive halving: ranks that are half of the group apart exchange the half of the sums that belongs to the other; then each half goes
-//! on by itself.
+//! Recursive halving: ranks that are half of the group apart exchange the half of the sums that belongs to the other;
+//! then each half goes on by itself.
 //!
-//! Where ranks are no power of two, those in excess hand over first and get their block last ([`Fold`]). Thakur, Rabenseifner,
-//! Gropp, IJHPCA 19 (1), 2005.
+//! Where ranks are no power of two, those in excess hand over first and get their block last ([`Fold`]). Thakur,
+//! Rabenseifner, Gropp, IJHPCA 19 (1), 2005.
 
 use crate::fold::{Fold, Phase};
 use crate::{Blocks, Step, Transfer, World};

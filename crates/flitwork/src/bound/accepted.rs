@@ -1,8 +1,9 @@
 //! The highest accepted load of an open loop, on the average over all terminals, however much is offered.
 //!
-//! A network may accept more in all than what it can carry of everybody alike: a source whose packets meet few others goes on when those that
-//! share a channel get less and less. But a source that sends a share `w` of its flits over a channel puts `w x` on it when it sends `x`, and a
-//! channel carries one flit a cycle, an injection or ejection port, too. How much all together can send at most is a linear program.
+//! A network may accept more in all than what it can carry of everybody alike: a source whose packets meet few others
+//! goes on when those that share a channel get less and less. But a source that sends a share `w` of its flits over a
+//! channel puts `w x` on it when it sends `x`, and a channel carries one flit a cycle, an injection or ejection port,
+//! too. How much all together can send at most is a linear program.
 
 use super::packing::Packing;
 use super::uniform::channels_of_ring;
@@ -16,8 +17,8 @@ const MOST_STEPS: u64 = 10_000_000;
 /// Coordinates of a line whose channels are looked at one by one; of a longer one the middle, or all together.
 const LONGEST_LINE: u32 = 256;
 
-/// The highest mean accepted load of flows [flits/cycle/terminal]: the shares of a source are 1 together, in ascending order of sources. A
-/// source without a flow sends nothing.
+/// The highest mean accepted load of flows [flits/cycle/terminal]: the shares of a source are 1 together, in ascending
+/// order of sources. A source without a flow sends nothing.
 ///
 /// Where routes are drawn, flows and ties count with their expectation: it holds in the long run.
 pub fn accepted_load(fabric: &Fabric, routing: &Routing, flows: &[Flow], nic_ports: u32) -> f64 {
@@ -85,7 +86,7 @@ pub fn uniform_accepted_load(fabric: &Fabric, routing: &Routing, include_self: b
     let destinations = f64::from(terminals) - if include_self { 0.0 } else { 1.0 };
     let pairs = u64::from(terminals) * u64::from(terminals);
     if let Some(grid) = fabric.grid() {
-        return of_lines(grid, routing, fabric.most_terminals(), destinations, nic_ports);
+        return accepted_on_grid(grid, routing, fabric.most_terminals(), destinations, nic_ports);
     }
     if pairs > MOST_STEPS {
         return f64::from(nic_ports);
@@ -96,8 +97,15 @@ pub fn uniform_accepted_load(fabric: &Fabric, routing: &Routing, include_self: b
     accepted_load(fabric, routing, &flows, nic_ports)
 }
 
-/// Of uniform traffic on a grid: dimension by dimension, all its lines together. What a source puts on them depends on its coordinate alone.
-fn of_lines(grid: &Grid, routing: &Routing, terminals_per_router: u32, destinations: f64, nic_ports: u32) -> f64 {
+/// Of uniform traffic on a grid: dimension by dimension, all its lines together. What a source puts on them depends on
+/// its coordinate alone.
+fn accepted_on_grid(
+    grid: &Grid,
+    routing: &Routing,
+    terminals_per_router: u32,
+    destinations: f64,
+    nic_ports: u32,
+) -> f64 {
     let terminals = f64::from(grid.routers()) * f64::from(terminals_per_router);
     let of_dimension = |d: usize| {
         let a = grid.size(d);
@@ -115,8 +123,9 @@ fn of_lines(grid: &Grid, routing: &Routing, terminals_per_router: u32, destinati
     (0..grid.dims()).map(of_dimension).fold(f64::from(nic_ports), f64::min)
 }
 
-/// What the coordinates of one line of dimension `d` share if each sends one flit to every other, and how many channels there are for it:
-/// (coordinate, flits over these channels). Where the dimension does not wrap, whatever goes across needs the one channel there.
+/// What the coordinates of one line of dimension `d` share if each sends one flit to every other, and how many channels
+/// there are for it: (coordinate, flits over these channels). Where the dimension does not wrap, whatever goes across
+/// needs the one channel there.
 fn shared_by_line(grid: &Grid, routing: &Routing, d: usize) -> Vec<(Vec<(u32, f64)>, f64)> {
     let a = grid.size(d);
     if !grid.wraps(d) {

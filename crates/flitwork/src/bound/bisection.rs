@@ -1,7 +1,7 @@
 //! The bisection bound of all-to-all: every message between the two sides of a cut needs one of its channels.
 //!
-//! Cut dimension `d` in the middle. With one rank a router, `q(a_d) (P / a_d)^2` messages have to cross in each direction, where
-//! `q(a) = floor(a^2 / 4)`, over `P / a_d` channels on a mesh, twice as many on a torus:
+//! Cut dimension `d` in the middle. With one rank a router, `q(a_d) (P / a_d)^2` messages have to cross in each
+//! direction, where `q(a) = floor(a^2 / 4)`, over `P / a_d` channels on a mesh, twice as many on a torus:
 //!
 //! ```text
 //! LB_mesh  = max_d q(a_d) P / a_d          odd squares N(N+1)(N-1)/4, even N^3/4

@@ -1,7 +1,7 @@
 //! The load of every channel under the messages of a schedule, in total and phase by phase.
 //!
-//! At a tie that is drawn by a random bit, half of the message is counted in each direction, which is the expectation. Under the split rule
-//! each packet sends its odd flit to plus, as the terminals do.
+//! At a tie that is drawn by a random bit, half of the message is counted in each direction, which is the expectation.
+//! Under the split rule each packet sends its odd flit to plus, as the terminals do.
 
 use super::loads::LoadAccumulator;
 use crate::routing::Routing;
@@ -39,7 +39,7 @@ pub struct PhaseLoad {
     pub group: u32,
     /// Load of the most loaded channel \[flits].
     pub max_flits: f64,
-    /// The same by class, as in [`ChannelLoads::classes`] \[flits].
+    /// Flits of the most loaded channel of each class, as in [`ChannelLoads::classes`] \[flits].
     pub class_max_flits: Vec<f64>,
 }
 
@@ -50,7 +50,7 @@ pub struct ChannelLoads {
     pub channel_flits: Vec<f64>,
     /// Load of the most loaded channel \[flits].
     pub max_flits: f64,
-    /// The same by class.
+    /// The loads of each class of channels.
     pub classes: Vec<ChannelClassLoad>,
     /// Phases in order, if they were asked for.
     pub phases: Vec<PhaseLoad>,
@@ -61,8 +61,8 @@ pub struct ChannelLoads {
 /// The loads of all messages of a schedule, whose ranks are at the terminals that `placement` says.
 ///
 /// They are exact where routes are fixed, but for ties that are drawn; what any routing needs where they are not.
-/// Messages are sent as packets of at most `packet_flits` flits, 0 for one packet a message; only split ties depend on it.
-/// With `group` the loads of each group of that many (at least 1) consecutive steps are found as well.
+/// Messages are sent as packets of at most `packet_flits` flits, 0 for one packet a message; only split ties depend on
+/// it. With `group` the loads of each group of that many (at least 1) consecutive steps are found as well.
 pub fn channel_loads(
     fabric: &Fabric,
     routing: &Routing,

@@ -1,7 +1,9 @@
-//! What any routing needs, however it spreads the load: the channels of a group together carry at least the shortest routes.
+//! What any routing needs, however it spreads the load: the channels of a group together carry at least the shortest
+//! routes.
 //!
-//! The groups are the dimensions of a grid. In a fat tree the channels that lead up from a subtree are a group, and those that lead down to it
-//! are one: whatever leaves the subtree needs one of them. Of any other network all channels are one group.
+//! The groups are the dimensions of a grid. In a fat tree the channels that lead up from a subtree are a group, and
+//! those that lead down to it are one: whatever leaves the subtree needs one of them. Of any other network all channels
+//! are one group.
 
 use super::{ChannelClassLoad, Saturation};
 use crate::topology::{Coords, Fabric, Grid, MAX_DIMS, Shape, Tree};
@@ -136,7 +138,7 @@ impl<'a> Groups<'a> {
         self.of_class.iter().map(most).collect()
     }
 
-    /// The same of each channel, by `router * ports + port`.
+    /// Flits of each channel if each group is loaded evenly, by `router * ports + port`.
     pub fn channel_flits(&self, flit_hops: &[f64]) -> Vec<f64> {
         let fabric = self.fabric;
         let mut loads = vec![0.0; fabric.routers() as usize * fabric.network_ports()];
@@ -220,8 +222,8 @@ mod tests {
     use super::*;
     use crate::bound::tests::adaptive;
 
-    /// The permutations of Yokota et al. have mean distance n / 2, so an ideal adaptive routing reaches 8 / n on an n x n torus, as
-    /// it does with uniform traffic.
+    /// The permutations of Yokota et al. have mean distance n / 2, so an ideal adaptive routing reaches 8 / n on an n x
+    /// n torus, as it does with uniform traffic.
     #[test]
     fn ideal_adaptive_routing_reaches_the_load_of_uniform_traffic() {
         let (fabric, routing) = adaptive(Grid::torus(&[32, 32]), 1);

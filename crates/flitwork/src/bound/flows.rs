@@ -29,7 +29,7 @@ impl Flow {
 /// The loads of some flows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowLoads {
-    /// Of the channels.
+    /// When the channels saturate.
     pub channels: Saturation,
     /// Most that one terminal sends \[flits].
     pub sent: f64,
@@ -66,8 +66,8 @@ impl Ends {
     }
 }
 
-/// The loads of flows: exact where routes are fixed, but where ties are drawn it is the expectation; what any routing needs where
-/// they are not.
+/// The loads of flows: exact where routes are fixed, but where ties are drawn it is the expectation; what any routing
+/// needs where they are not.
 pub fn flow_loads(fabric: &Fabric, routing: &Routing, flows: impl IntoIterator<Item = Flow>) -> FlowLoads {
     let mut loads = LoadAccumulator::new(fabric, routing);
     let mut ends = Ends::new(fabric.terminals());
@@ -92,7 +92,8 @@ pub struct Sent {
     pub tie_bits: u8,
 }
 
-/// Lower bounds on the time of packets that are known, those of each terminal in the order of creation. All of them are one phase.
+/// Lower bounds on the time of packets that are known, those of each terminal in the order of creation. All of them are
+/// one phase.
 pub fn packets_bound<P>(fabric: &Fabric, routing: &Routing, packets_of: impl Fn(u32) -> P, ports: u32) -> Bound
 where
     P: Iterator<Item = Sent>,
@@ -126,7 +127,8 @@ where
     limits.bound(channel_load_cycles)
 }
 
-/// What a terminal needs to send packets: whichever of them one looks at, it and those after it come later and one by one.
+/// What a terminal needs to send packets: whichever of them one looks at, it and those after it come later and one by
+/// one.
 fn injection_cycles(packets: impl DoubleEndedIterator<Item = (u64, u32)>, width: f64) -> f64 {
     let (mut flits, mut cycles) = (0.0, 0.0f64);
     for (created, length) in packets.rev() {
@@ -191,8 +193,9 @@ mod tests {
         }
     }
 
-    /// Yokota et al.'s bursts of 10 packets of 8 flits on the 32 x 32 torus: with ties by parity transpose needs 80 * 16 cycles for its
-    /// channels, complement 80 * 8, and both 80 to inject. Where ties are drawn, it depends on the draw.
+    /// Yokota et al.'s bursts of 10 packets of 8 flits on the 32 x 32 torus: with ties by parity transpose needs 80 *
+    /// 16 cycles for its channels, complement 80 * 8, and both 80 to inject. Where ties are drawn, it depends on the
+    /// draw.
     #[test]
     fn a_burst_needs_what_its_busiest_channel_carries() {
         let grid = Grid::torus(&[32, 32]);

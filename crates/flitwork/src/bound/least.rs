@@ -6,8 +6,8 @@ use crate::topology::{End, Fabric};
 
 /// The loads of messages that no random choice avoids.
 ///
-/// Where a tie is drawn and the draw is not known, a message counts on the channels that it takes either way; beside that all messages
-/// together need the channels of each dimension, whichever they take.
+/// Where a tie is drawn and the draw is not known, a message counts on the channels that it takes either way; beside
+/// that all messages together need the channels of each dimension, whichever they take.
 pub(crate) struct LeastLoads<'a> {
     loads: LoadAccumulator<'a>,
     /// Where ties are drawn and not known.
@@ -26,7 +26,7 @@ pub(super) enum Ties {
 }
 
 impl<'a> LeastLoads<'a> {
-    /// Of no messages.
+    /// The bound of no messages yet.
     pub fn new(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         LeastLoads { loads: LoadAccumulator::new(fabric, routing), any_way: None }
     }

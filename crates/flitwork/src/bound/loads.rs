@@ -3,11 +3,11 @@
 //! Messages are added one by one; how each is spread over the channels depends on what is known of its route:
 //! * Dimension order on a grid walks straight stretches, which are added up at the end ([`Stretches`]).
 //! * Under any routing that leaves no choice of ports the route is walked channel by channel.
-//! * Under an adaptive routing nobody knows before the run. What it needs at least is spread evenly: a packet whose source and
-//!   destination lie `h` hops apart in a dimension of a grid crosses at least `h` channels of it, whatever route it takes, so the
-//!   sum over all packets, divided by the number of channels of the dimension, bounds the load of the most loaded channel.
-//!   In a fat tree the same holds of the channels up from each subtree, and of those down to it; of any other network of all channels
-//!   together.
+//! * Under an adaptive routing nobody knows before the run. What it needs at least is spread evenly: a packet whose
+//!   source and destination lie `h` hops apart in a dimension of a grid crosses at least `h` channels of it, whatever
+//!   route it takes, so the sum over all packets, divided by the number of channels of the dimension, bounds the load
+//!   of the most loaded channel. In a fat tree the same holds of the channels up from each subtree, and of those down
+//!   to it; of any other network of all channels together.
 
 use super::stretches::Stretches;
 use super::{ChannelClassLoad, even};
@@ -18,8 +18,8 @@ use crate::topology::{Coords, End, Fabric, Grid};
 pub(crate) struct LoadAccumulator<'a> {
     fabric: &'a Fabric,
     spread: Spread<'a>,
-    /// Of this phase, and of all before \[flits]: by `router * ports + port`; where loads are even, flits times hops of each group of
-    /// channels.
+    /// Of this phase, and of all before \[flits]: by `router * ports + port`; where loads are even, flits times hops of
+    /// each group of channels.
     now: Vec<f64>,
     before: Vec<f64>,
 }
@@ -32,7 +32,7 @@ enum Spread<'a> {
 }
 
 impl<'a> LoadAccumulator<'a> {
-    /// Of no messages.
+    /// Loads of no messages yet.
     pub fn new(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
         let spread = match (fabric.grid(), routing.fixed_order()) {
@@ -46,14 +46,14 @@ impl<'a> LoadAccumulator<'a> {
         LoadAccumulator { fabric, spread, now: vec![0.0; channels], before: vec![0.0; channels] }
     }
 
-    /// Of no messages; each will be followed along its route, whatever else is known of it.
+    /// Loads of no messages yet; each message will be followed along its route, hop by hop.
     pub fn walked(fabric: &'a Fabric, routing: &'a Routing) -> Self {
         let channels = fabric.routers() as usize * fabric.network_ports();
         let (now, before) = (vec![0.0; channels], vec![0.0; channels]);
         LoadAccumulator { fabric, spread: Spread::Walked(routing), now, before }
     }
 
-    /// Of no messages, which may take any route.
+    /// Loads of no messages yet, where messages may take any route.
     pub fn even(fabric: &'a Fabric) -> Self {
         let groups = even::Groups::new(fabric);
         let (now, before) = (vec![0.0; groups.len()], vec![0.0; groups.len()]);
@@ -110,7 +110,8 @@ impl<'a> LoadAccumulator<'a> {
         }
     }
 
-    /// The cycles that the channels need at least for all phases that have ended: a slow one carries its last flit in one.
+    /// The cycles that the channels need at least for all phases that have ended: a slow one carries its last flit in
+    /// one.
     pub fn least_cycles(&self) -> f64 {
         let ports = self.fabric.network_ports();
         let of_channel = |(place, &flits): (usize, &f64)| {
@@ -135,7 +136,8 @@ impl<'a> LoadAccumulator<'a> {
         largest
     }
 
-    /// The largest load of each class over all phases that have ended [flits; on a slow channel times its cycles a flit].
+    /// The largest load of each class over all phases that have ended [flits; on a slow channel times its cycles a
+    /// flit].
     pub fn classes(&self) -> Vec<ChannelClassLoad> {
         let loads = self.class_maxima(&self.before);
         let named = self.fabric.classes().iter().zip(loads);

@@ -1,7 +1,7 @@
 //! What no run can beat, and where the load falls: bisection, channel loads, terminals, and the phase model.
 //!
-//! A channel carries 1 flit a cycle, a slow one less: a flit on it counts as the cycles that it takes. All bounds leave out latency, so they are lower
-//! bounds for every router, and no random choice of a run beats them.
+//! A channel carries 1 flit a cycle, a slow one less: a flit on it counts as the cycles that it takes. All bounds leave
+//! out latency, so they are lower bounds for every router, and no random choice of a run beats them.
 
 mod accepted;
 mod bisection;
@@ -65,11 +65,12 @@ pub enum Limit {
 /// Lower bounds on the completion time of a schedule, and the estimate of the phase model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// What any routing needs to bring the messages across the narrowest cut \[cycles]; absent unless every rank sends to
-    /// every other, and where the shape of the network has no such cut.
+    /// What any routing needs to bring the messages across the narrowest cut \[cycles]; absent unless every rank sends
+    /// to every other, and where the shape of the network has no such cut.
     pub bisection_cycles: Option<f64>,
-    /// What the most loaded channel needs under the routing at hand \[cycles]. Of what goes either way by a random bit that is not known
-    /// beforehand, what no bit avoids; under a routing that leaves a choice of ports, what any routing needs.
+    /// What the most loaded channel needs under the routing at hand \[cycles]. Of what goes either way by a random bit
+    /// that is not known beforehand, what no bit avoids; under a routing that leaves a choice of ports, what any
+    /// routing needs.
     pub channel_load_cycles: f64,
     /// What the terminals need to send \[cycles].
     pub injection_cycles: f64,
@@ -80,8 +81,8 @@ pub struct Bound {
     /// Which of them it is.
     /// `None` where nothing is known to bound it.
     pub tightest: Option<Limit>,
-    /// Sum over the phases of the load of the phase's most loaded channel \[cycles]. NOT a lower bound: it is the time if each
-    /// phase waited for the one before; runs whose phases overlap in the buffers can be faster.
+    /// Sum over the phases of the load of the phase's most loaded channel \[cycles]. NOT a lower bound: it is the time
+    /// if each phase waited for the one before; runs whose phases overlap in the buffers can be faster.
     pub phase_model_cycles: f64,
     /// What any algorithm for the same collective operation needs; absent for other workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +114,8 @@ pub fn bound(
     Ok(limits.bound(loads.phase_sum_flits))
 }
 
-/// What the channels need at least. Their `loads` say it but where ties are drawn, whose loads are expectations, or a channel is slow.
+/// What the channels need at least. Their `loads` say it but where ties are drawn, whose loads are expectations, or a
+/// channel is slow.
 fn least_cycles(
     fabric: &Fabric,
     routing: &Routing,

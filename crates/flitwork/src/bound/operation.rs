@@ -1,7 +1,8 @@
-//! What any algorithm for a collective operation needs: the data that has to leave and to enter each terminal, and to cross the network.
+//! What any algorithm for a collective operation needs: the data that has to leave and to enter each terminal, and to
+//! cross the network.
 //!
-//! Ranks of one terminal share what comes to it and add up what leaves it for nothing. With `n` ranks at a terminal, `P` in all on `T`
-//! terminals, and a block, or a vector, of length `m`:
+//! Ranks of one terminal share what comes to it and add up what leaves it for nothing. With `n` ranks at a terminal,
+//! `P` in all on `T` terminals, and a block, or a vector, of length `m`:
 //!
 //! | operation | leaves a terminal at least | enters a terminal at least |
 //! |---|---|---|
@@ -14,7 +15,8 @@
 //! | scan | `m` at rank 0's | `m` elsewhere |
 //! | allreduce | `2 (T - 1) / T m` at some terminal: Patarasuk and Yuan, JPDC 69 (2), 2009 | the same |
 //!
-//! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is packed.
+//! It is assumed that data is added up by ranks only. The data of an all-to-all crosses every cut once, however it is
+//! packed.
 
 use super::messages_of_the_cut;
 use super::terminals::TerminalLimits;
@@ -55,8 +57,8 @@ pub fn operation_bound(
     let root = placement.terminal_of()[root as usize];
     let used = ranks_of.iter().filter(|&&ranks| ranks > 0).count() as f64;
     let needs = (0u32..).zip(&ranks_of).filter(|&(_, &ranks)| ranks > 0).map(|(terminal, &ranks)| {
-        let (own, others) = (f64::from(ranks), f64::from(world.ranks - ranks));
-        blocks(operation, own, others, used, terminal == root)
+        let (local, others) = (f64::from(ranks), f64::from(world.ranks - ranks));
+        blocks(operation, local, others, used, terminal == root)
     });
     let (sent, received) = needs.fold((0.0, 0.0), |most: (f64, f64), one| (most.0.max(one.0), most.1.max(one.1)));
     let injection_cycles = sent * length_flits / limits.injection_flits_per_cycle.min(f64::from(limits.ports));
@@ -68,17 +70,18 @@ pub fn operation_bound(
     OperationBound { injection_cycles, ejection_cycles, bisection_cycles, cycles, rounds: world.bits() }
 }
 
-/// What leaves and what enters a terminal with `own` ranks, in blocks or vectors: `others` are elsewhere, on `used` terminals with this one.
-fn blocks(operation: Operation, own: f64, others: f64, used: f64, has_root: bool) -> (f64, f64) {
+/// What leaves and what enters a terminal with `own` ranks, in blocks or vectors: `others` are elsewhere, on `used`
+/// terminals with this one.
+fn blocks(operation: Operation, local: f64, others: f64, used: f64, has_root: bool) -> (f64, f64) {
     let away = if others > 0.0 { 1.0 } else { 0.0 };
     match operation {
-        Operation::AllToAll => (own * others, own * others),
+        Operation::AllToAll => (local * others, local * others),
         Operation::Scatter if has_root => (others, 0.0),
-        Operation::Scatter => (0.0, own),
+        Operation::Scatter => (0.0, local),
         Operation::Gather if has_root => (0.0, others),
-        Operation::Gather => (own, 0.0),
-        Operation::Allgather => (own * away, others),
-        Operation::ReduceScatter => (others, own * away),
+        Operation::Gather => (local, 0.0),
+        Operation::Allgather => (local * away, others),
+        Operation::ReduceScatter => (others, local * away),
         Operation::Broadcast if has_root => (away, 0.0),
         Operation::Broadcast => (0.0, 1.0),
         Operation::Reduce if has_root => (0.0, away),
@@ -113,13 +116,13 @@ mod tests {
                     }
                     let limits = TerminalLimits::of_ports(1);
                     let made = schedule(row, &world, Length::Flits(30), Between::default()).unwrap();
-                    let own = bound(&fabric, &routing, &made, &placement, &limits).unwrap();
+                    let scheduled = bound(&fabric, &routing, &made, &placement, &limits).unwrap();
                     let length = if row.operation.has_data() { 30.0 } else { 1.0 };
                     let any = operation_bound(&fabric, row.promises(&world), &world, length, &placement, &limits);
-                    let name = format!("{} {} {ranks} {rule:?}: {any:?} {own:?}", row.operation.name(), row.name);
-                    assert!(any.injection_cycles <= own.injection_cycles + 1e-9, "{name}");
-                    assert!(any.ejection_cycles <= own.ejection_cycles + 1e-9, "{name}");
-                    assert!(any.bisection_cycles.unwrap_or(0.0) <= own.channel_load_cycles + 1e-9, "{name}");
+                    let name = format!("{} {} {ranks} {rule:?}: {any:?} {scheduled:?}", row.operation.name(), row.name);
+                    assert!(any.injection_cycles <= scheduled.injection_cycles + 1e-9, "{name}");
+                    assert!(any.ejection_cycles <= scheduled.ejection_cycles + 1e-9, "{name}");
+                    assert!(any.bisection_cycles.unwrap_or(0.0) <= scheduled.channel_load_cycles + 1e-9, "{name}");
                     assert!(any.cycles > 0.0 && any.rounds <= (row.steps)(&world), "{name}");
                 }
             }

@@ -1,13 +1,14 @@
 //! The most that sources can send together through what they share: a linear program, bounded from above.
 //!
-//! Maximise the sum of `x_s` with `0 <= x_s <= u_s` and `sum of w_rs x_s <= b_r` for every row `r`. Any prices `y_r >= 0` of the rows bound it:
+//! Maximise the sum of `x_s` with `0 <= x_s <= u_s` and `sum of w_rs x_s <= b_r` for every row `r`. Any prices
+//! `y_r >= 0` of the rows bound it:
 //!
 //! ```text
 //! sum of x_s <= D(y) = sum of b_r y_r + sum over s of u_s max(0, 1 - sum of w_rs y_r)
 //! ```
 //!
-//! So what is returned is an upper bound whatever the prices, and rounding cannot make it less: small programs get their prices from the
-//! simplex method, which is exact, large ones from a descent that stops early.
+//! So what is returned is an upper bound whatever the prices, and rounding cannot make it less: small programs get
+//! their prices from the simplex method, which is exact, large ones from a descent that stops early.
 
 /// Multiplications that the simplex method may take for one part of a program.
 const SIMPLEX_WORK: usize = 100_000_000;
@@ -33,12 +34,12 @@ struct Row {
 }
 
 impl Packing {
-    /// Of sources that share nothing yet.
+    /// The linear program of sources that share nothing yet.
     pub fn new(most: Vec<f64>) -> Self {
         Packing { most, rows: Vec::new() }
     }
 
-    /// So much of something is shared by these sources; each stands in the list once.
+    /// Adds a resource of size `room` that these sources share by their weights; each stands in the list once.
     pub fn share(&mut self, weights: Vec<(u32, f64)>, room: f64) {
         // What cannot be used up limits nobody.
         if weights.iter().map(|&(source, weight)| self.most[source as usize] * weight).sum::<f64>() > room {
@@ -338,7 +339,8 @@ mod tests {
         assert!(near(packing(&[1.0; 3], &pairs.map(|pair| (pair, 1.0))).most_in_all(), 1.5));
     }
 
-    /// Random programs: no less than what a greedy choice sends, what the descent says no less than the simplex, and not far from it.
+    /// Random programs: no less than what a greedy choice sends, what the descent says no less than the simplex, and
+    /// not far from it.
     #[test]
     fn bounds_hold_whatever_the_prices() {
         for seed in 0..400u64 {

@@ -1,8 +1,8 @@
 //! What routes put on channels, noted a stretch at a time.
 //!
-//! Under dimension-order routing a route is one straight stretch of channels a dimension. A stretch is noted where it begins and
-//! where it ends, as a change of the load from one channel of its row to the next; the changes of all stretches are added up
-//! along the rows at the end. So a route takes time for its dimensions, not for its hops.
+//! Under dimension-order routing a route is one straight stretch of channels a dimension. A stretch is noted where it
+//! begins and where it ends, as a change of the load from one channel of its row to the next; the changes of all
+//! stretches are added up along the rows at the end. So a route takes time for its dimensions, not for its hops.
 
 use crate::topology::Grid;
 use std::ops::{AddAssign, SubAssign};
@@ -21,8 +21,8 @@ impl Stretches {
         Stretches { sizes: grid.sizes().to_vec(), strides, ports: grid.network_ports() }
     }
 
-    /// Notes in `changes` (`[router][network port]`, flattened) a stretch that starts at router `at`, whose coordinate `d` is
-    /// `from`, and ends at coordinate `to`. Returns the router at its end.
+    /// Notes in `changes` (`[router][network port]`, flattened) a stretch that starts at router `at`, whose coordinate
+    /// `d` is `from`, and ends at coordinate `to`. Returns the router at its end.
     pub fn add<T: AddAssign + SubAssign + Copy>(
         &self,
         changes: &mut [T],
@@ -35,7 +35,8 @@ impl Stretches {
         let row = at - from * stride;
         let channel = |c: u32| (row + c * stride) as usize * self.ports + 2 * d + usize::from(minus);
         if from != to {
-            // Channels leave the coordinates `first` up to before `end`, in either direction; past the last one they go on at 0.
+            // Channels leave the coordinates `first` up to before `end`, in either direction; past the last one they go
+            // on at 0.
             let (first, end) = if minus { (to + 1, from + 1) } else { (from, to) };
             if first < self.sizes[d] {
                 changes[channel(first)] += amount;

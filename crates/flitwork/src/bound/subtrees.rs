@@ -1,9 +1,10 @@
-//! The bisection bound of all-to-all in a fat tree: every message between a subtree and the rest needs one of the channels up from it.
+//! The bisection bound of all-to-all in a fat tree: every message between a subtree and the rest needs one of the
+//! channels up from it.
 
 use crate::topology::{Fabric, Tree};
 
-/// Messages that a channel of the narrowest cut has to carry, on the average, if every rank sends one to every other: on a grid across a
-/// dimension, in a tree round a subtree; `None` where the shape of the network has no such cut.
+/// Messages that a channel of the narrowest cut has to carry, on the average, if every rank sends one to every other:
+/// on a grid across a dimension, in a tree round a subtree; `None` where the shape of the network has no such cut.
 pub(super) fn messages_of_the_cut(fabric: &Fabric, terminal_of: &[u32]) -> Option<f64> {
     let mut ranks_at = vec![0; fabric.routers() as usize];
     terminal_of.iter().for_each(|&t| ranks_at[fabric.router_of(t) as usize] += 1);
@@ -68,7 +69,8 @@ mod tests {
         assert!(loads.iter().zip([0.875, 0.875, 1.5, 1.5]).all(|(a, b)| (a - b).abs() < 1e-12), "{loads:?}");
     }
 
-    /// Four terminals of a router send to destinations with the same last digit: D-mod-k has one channel for them, any ancestor four.
+    /// Four terminals of a router send to destinations with the same last digit: D-mod-k has one channel for them, any
+    /// ancestor four.
     #[test]
     fn what_any_routing_needs_and_what_one_of_them_makes_of_it() {
         let busiest = |routing: &str| {

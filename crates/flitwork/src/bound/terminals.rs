@@ -24,8 +24,9 @@ pub struct TerminalLimits {
 impl TerminalLimits {
     /// The cycles in which injection ports send a message of so many flits at least.
     ///
-    /// One port sends it flit by flit. Where messages take turns, its next packet is sent by any port when the one before has left, and in the
-    /// same cycle by a port with a higher number: of the first flits of `k` packets one of every `ports` at most has a cycle of its own.
+    /// One port sends it flit by flit. Where messages take turns, its next packet is sent by any port when the one
+    /// before has left, and in the same cycle by a port with a higher number: of the first flits of `k` packets one of
+    /// every `ports` at most has a cycle of its own.
     fn message_cycles(&self, flits: u64) -> u64 {
         if !self.takes_turns {
             return flits;
@@ -125,12 +126,12 @@ pub struct TerminalLoads {
     pub sent_flits: u64,
     /// Most that a terminal receives \[flits].
     pub received_flits: u64,
-    /// Those phases in order in which a message leaves its terminal.
+    /// The phases in the order in which a message leaves its terminal.
     pub phases: Vec<TerminalPhase>,
 }
 
-/// What the busiest terminals move in all, and in each group of `group` (at least 1) consecutive steps; rank `r` is at terminal
-/// `terminal_of[r]`. Messages within a terminal are not counted.
+/// What the busiest terminals move in all, and in each group of `group` (at least 1) consecutive steps; rank `r` is at
+/// terminal `terminal_of[r]`. Messages within a terminal are not counted.
 pub fn terminal_loads(schedule: &Schedule, terminal_of: &[u32], group: u32) -> TerminalLoads {
     let mut in_all = Moved::new(terminal_of);
     let mut messages: Vec<Message> = schedule.messages_over_network().filter(|message| in_all.add(message)).collect();
@@ -174,7 +175,8 @@ mod tests {
         assert_eq!(times(2), TerminalTimes { injection_cycles: 100.0, ejection_cycles: 50.0 });
     }
 
-    /// 120 flits on 3 ports: in packets of 1 flit 3 a cycle; of 4 flits 2 of 3 begin in the cycle in which the one before ends.
+    /// 120 flits on 3 ports: in packets of 1 flit 3 a cycle; of 4 flits 2 of 3 begin in the cycle in which the one
+    /// before ends.
     #[test]
     fn several_ports_send_packets_of_one_message_where_messages_take_turns() {
         let cycles = |ports, packet_flits, splits| {

@@ -1,13 +1,13 @@
 //! Saturation of uniform random traffic.
 //!
-//! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, section 3.3: the accepted load is
-//! at most 1 / (largest channel load per unit of offered load).
+//! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, section 3.3: the accepted
+//! load is at most 1 / (largest channel load per unit of offered load).
 //!
-//! Under dimension-order routing one ring for each dimension suffices, and the result is exact on any grid. A packet that walks dimension `d` has the
-//! destination's coordinates in the dimensions before (in routing order) and the source's in those after. Both are uniform and
-//! independent of source and destination coordinate in `d`, so all rings of the dimension are used alike: a channel has
-//! `terminals / a_d^2` times the number of pairs (source coordinate, destination coordinate) whose route it lies on, divided by
-//! the `P / a_d` rings.
+//! Under dimension-order routing one ring for each dimension suffices, and the result is exact on any grid. A packet
+//! that walks dimension `d` has the destination's coordinates in the dimensions before (in routing order) and the
+//! source's in those after. Both are uniform and independent of source and destination coordinate in `d`, so all rings
+//! of the dimension are used alike: a channel has `terminals / a_d^2` times the number of pairs (source coordinate,
+//! destination coordinate) whose route it lies on, divided by the `P / a_d` rings.
 
 use crate::routing::{DimensionOrder, GoesBy, Routing, Tie};
 use crate::topology::{End, Fabric, Grid};
@@ -20,8 +20,8 @@ use super::{ChannelClassLoad, even};
 /// Where uniform random traffic saturates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Saturation {
-    /// Largest load that the channels between routers can accept [flits/cycle/terminal]; infinite where there are none. The
-    /// terminals have limits of their own.
+    /// Largest load that the channels between routers can accept [flits/cycle/terminal]; infinite where there are none.
+    /// The terminals have limits of their own.
     pub load_flits_per_cycle: f64,
     /// Largest channel load of each class of channels at 1 flit/cycle/terminal [flits/cycle].
     pub classes: Vec<ChannelClassLoad>,
@@ -36,8 +36,8 @@ impl Saturation {
 
 /// The saturation bound of uniform random traffic; with `include_self` a terminal may draw itself as destination.
 ///
-/// Split ties are taken as halves. Packets of an odd length load the plus direction more (one of 1 flit is not split at all):
-/// the bound stands, but is less tight.
+/// Split ties are taken as halves. Packets of an odd length load the plus direction more (one of 1 flit is not split at
+/// all): the bound stands, but is less tight.
 pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
     match (fabric.grid(), routing.fixed_order()) {
         (Some(grid), Some(order)) => of_rings(fabric, grid, order, include_self),
@@ -46,7 +46,8 @@ pub fn uniform_saturation(fabric: &Fabric, routing: &Routing, include_self: bool
     }
 }
 
-/// On any network: the flows between all pairs of routers, or of a router and a terminal where routes differ between terminals.
+/// On any network: the flows between all pairs of routers, or of a router and a terminal where routes differ between
+/// terminals.
 fn of_pairs(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturation {
     let destinations = f64::from(fabric.terminals()) - if include_self { 0.0 } else { 1.0 };
     let goes_by = routing.goes_by();
@@ -85,7 +86,8 @@ fn of_rings(fabric: &Fabric, grid: &Grid, routing: &DimensionOrder, include_self
     Saturation::of(ChannelClassLoad::named(fabric, loads))
 }
 
-/// Share of the packets between two coordinates of dimension `d` that go to plus; of those to oneself none goes anywhere.
+/// Share of the packets between two coordinates of dimension `d` that go to plus; of those to oneself none goes
+/// anywhere.
 fn to_plus(grid: &Grid, tie: Tie, d: usize, from: u32, to: u32) -> f64 {
     match (grid.distance(d, from, to, true), grid.distance(d, from, to, false)) {
         (Some(p), Some(m)) if p == m => tied_to_plus(grid, tie, d, from),
@@ -94,7 +96,8 @@ fn to_plus(grid: &Grid, tie: Tie, d: usize, from: u32, to: u32) -> f64 {
     }
 }
 
-/// Most pairs of coordinates whose route lies on one channel of a ring of dimension `d`, in the plus and minus direction.
+/// Most pairs of coordinates whose route lies on one channel of a ring of dimension `d`, in the plus and minus
+/// direction.
 fn busiest_channels(grid: &Grid, tie: Tie, d: usize) -> [f64; 2] {
     let a = grid.size(d);
     // Changes of the load from one channel to the next, on the ring rolled out twice.

@@ -1,12 +1,12 @@
 //! Collective communication: schedules of the step functions of [`flitwork_steps`], and the proof that they are right.
 //!
-//! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one row of
-//! [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]), the proof that every block ends where the
-//! operation promises ([`prove`]), what rank programs do with real data and what the MPI library does are made from it, so there is nothing
-//! to keep in step by hand.
+//! An algorithm is a *step function* of (world, rank, step): pure, small, and without a network ([`Collective`], one
+//! row of [`COLLECTIVES`] each). The schedule that is simulated and bounded ([`schedule`]), the proof that every block
+//! ends where the operation promises ([`prove`]), what rank programs do with real data and what the MPI library does
+//! are made from it, so there is nothing to keep in step by hand.
 //!
-//! The all-to-alls that go by the coordinates of a grid are orders of destinations. With rules of keeping in step they stand apart
-//! ([`all_to_all()`]); as collectives they are step functions like the others.
+//! The all-to-alls that go by the coordinates of a grid are orders of destinations. With rules of keeping in step they
+//! stand apart ([`all_to_all()`]); as collectives they are step functions like the others.
 
 pub mod all_to_all;
 mod placement;

@@ -1,9 +1,9 @@
 //! Proof that an algorithm does what its operation promises: its data flow is followed block by block.
 //!
-//! Every rank holds blocks; where data is added up, each with the set of ranks whose contributions are in it. A message carries what
-//! its sender held when it was sent; what is received may be used after the next wait. Refused are: to send what one does not hold, to
-//! expect other blocks than those that come, to add a contribution twice, to wait for ever, and to end without what
-//! the operation promises.
+//! Every rank holds blocks; where data is added up, each with the set of ranks whose contributions are in it. A message
+//! carries what its sender held when it was sent; what is received may be used after the next wait. Refused are: to
+//! send what one does not hold, to expect other blocks than those that come, to add a contribution twice, to wait for
+//! ever, and to end without what the operation promises.
 
 use crate::error::{Error, Result};
 use flitwork_steps::{Collective, Operation, Transfer, World};
@@ -28,7 +28,8 @@ pub struct PlacementReport {
     pub blocks_moved: u64,
     /// The operation whose promise is kept: that of the algorithm, but an allgather where blocks are `doubling`.
     pub operation: Operation,
-    /// Whether whatever is sent is the sum of consecutive ranks: then the order of ranks can be kept where adding does not commute.
+    /// Whether whatever is sent is the sum of consecutive ranks: then the order of ranks can be kept where adding does
+    /// not commute.
     pub in_order: bool,
 }
 
@@ -77,7 +78,8 @@ struct Flow<'a> {
 #[derive(Default)]
 struct Rank {
     step: u32,
-    held: HashMap<u64, Parts>,
+    /// Blocks at this rank, and the ranks whose parts each contains.
+    blocks_held: HashMap<u64, Parts>,
     /// Receives that are posted: step, what is expected, and whether it is added.
     posted: VecDeque<(u32, Transfer, bool)>,
     /// Whether it is in a wait.
@@ -94,7 +96,7 @@ impl<'a> Flow<'a> {
         let rank = |rank: u32| {
             let blocks = operation.first(world, pieces, rank).list();
             let parts = only(rank, parts_words(operation, world));
-            Rank { held: blocks.into_iter().map(|block| (block, parts.clone())).collect(), ..Rank::default() }
+            Rank { blocks_held: blocks.into_iter().map(|block| (block, parts.clone())).collect(), ..Rank::default() }
         };
         let ranks = (0..world.ranks).map(rank).collect();
         Flow { collective, world: world.clone(), ranks, under_way: HashMap::new(), report }
@@ -160,11 +162,11 @@ impl<'a> Flow<'a> {
                     list.len()
                 ));
             }
-            let held = |block: u64| match this.held.get(&block) {
+            let with_parts = |block: u64| match this.blocks_held.get(&block) {
                 Some(parts) => Ok((block, parts.clone())),
                 None => Err(format!("rank {rank} sends block {block} in step {at}, which it does not hold")),
             };
-            let message = list.into_iter().map(held).collect::<Result<Vec<_>, String>>()?;
+            let message = list.into_iter().map(with_parts).collect::<Result<Vec<_>, String>>()?;
             self.report.in_order &= message.iter().all(|(_, parts)| is_run(parts));
             self.report.messages += 1;
             self.report.blocks_moved += message.len() as u64;
@@ -194,12 +196,12 @@ impl<'a> Flow<'a> {
             let counts_twice = self.report.operation != Operation::Barrier;
             for (block, parts) in message {
                 let twice = || format!("rank {rank} adds to block {block} in step {at} what it contains already");
-                match this.held.get_mut(&block).filter(|_| *adds) {
-                    None => drop(this.held.insert(block, parts)),
-                    Some(held) if counts_twice && held.iter().zip(&parts).any(|(a, b)| a & b != 0) => {
+                match this.blocks_held.get_mut(&block).filter(|_| *adds) {
+                    None => drop(this.blocks_held.insert(block, parts)),
+                    Some(present) if counts_twice && present.iter().zip(&parts).any(|(a, b)| a & b != 0) => {
                         return Err(twice());
                     }
-                    Some(held) => held.iter_mut().zip(&parts).for_each(|(a, b)| *a |= b),
+                    Some(present) => present.iter_mut().zip(&parts).for_each(|(a, b)| *a |= b),
                 }
             }
             this.posted.pop_front();
@@ -216,7 +218,7 @@ impl<'a> Flow<'a> {
         let words = parts_words(operation, world);
         for (rank, this) in (0u32..).zip(&self.ranks) {
             for block in operation.last(world, pieces, rank) {
-                let Some(parts) = this.held.get(&block) else {
+                let Some(parts) = this.blocks_held.get(&block) else {
                     return Err(format!("rank {rank} ends without block {block}"));
                 };
                 let expected = operation.contributors(world, rank);

@@ -17,15 +17,17 @@ pub struct Between {
     pub over: Via,
 }
 
-/// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector ([`flitwork_steps::Operation::has_vector`]).
+/// The schedule of an algorithm, in flits. `length` is that of a block, or of the vector
+/// ([`flitwork_steps::Operation::has_vector`]).
 ///
-/// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so. The step of
-/// an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another step. Operations are made
-/// when they are needed, so the size of the schedule does not matter. Where adding up a flit takes time, a rank
-/// computes behind each wait for what it has waited for, whole cycles for all of it together; the news of a barrier are not added up.
-/// On a bus, messages that a rank sends without a wait between are one transfer: those with the same blocks as the one before go together
-/// with it, as of a broadcast function, others behind it, as of a scatter function. Receives without a wait between are one call, too.
-/// With barriers a rank waits for all that it has posted behind each step, and then for all ranks, by dissemination.
+/// In each step a rank posts its receive, then its send, then waits for both and all before them, if the step says so.
+/// The step of an operation is that of the algorithm; it is the tag too, so no message can be taken for that of another
+/// step. Operations are made when they are needed, so the size of the schedule does not matter. Where adding up a flit
+/// takes time, a rank computes behind each wait for what it has waited for, whole cycles for all of it together;
+/// messages of a barrier are not added up. On a bus, messages that a rank sends without a wait between are one
+/// transfer: those with the same blocks as the one before go together with it, as of a broadcast function, others
+/// behind it, as of a scatter function. Receives without a wait between are one call, too. With barriers a rank waits
+/// for all that it has posted behind each step, and then for all ranks, by dissemination.
 ///
 /// # Errors
 /// As [`Collective::check`].
@@ -56,12 +58,12 @@ impl Maker for Program {
     }
 
     fn messages(&self, rank: u32) -> u64 {
-        let news = if self.between.barriers { self.steps_in_all() * self.world.bits() } else { 0 };
+        let barrier_messages = if self.between.barriers { self.steps_in_all() * self.world.bits() } else { 0 };
         if self.collective.direct && !self.sizes.differ() {
             // A block is a message, and none is for the rank itself.
-            return u64::from(self.world.ranks - 1) + u64::from(news);
+            return u64::from(self.world.ranks - 1) + u64::from(barrier_messages);
         }
-        self.steps(rank).filter(|step| step.send.is_some()).count() as u64 + u64::from(news)
+        self.steps(rank).filter(|step| step.send.is_some()).count() as u64 + u64::from(barrier_messages)
     }
 
     fn promises(&self) -> Promises {
@@ -141,7 +143,8 @@ impl Reader {
         }
     }
 
-    /// A barrier: in round k news go to the rank 2^k behind and come from the one 2^k before. The tags follow those of all steps.
+    /// A barrier: in round k a signal goes to the rank 2^k behind and one comes from the rank 2^k before. The tags
+    /// follow those of all steps.
     fn wait_for_all_ranks(&mut self) {
         let (steps, rounds) = (self.program.steps_in_all(), self.program.world.bits());
         for round in 0..rounds {

@@ -168,7 +168,8 @@ fn slots_take_no_longer_than_the_largest_server_must_send() {
     }
 }
 
-/// Where all servers keep in step, the 2-Level Ring takes `sum_j max_s p[s] p[s + j]` messages: how far that is from the bound.
+/// Where all servers keep in step, the 2-Level Ring takes `sum_j max_s p[s] p[s + j]` messages: how far that is from
+/// the bound.
 #[test]
 fn the_two_level_ring_on_unequal_servers_is_no_further_from_the_bound_than_said() {
     let ratios: Vec<f64> = vectors()

@@ -39,7 +39,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of an algorithm, where a block, or the vector, has this length.
+    /// The message sizes of an algorithm, where a block, or the vector, has this length.
     pub fn of(collective: &Collective, world: &World, length: Length) -> Self {
         match collective.operation {
             Operation::Barrier => Sizes::each(Length::Flits(0)),
@@ -53,7 +53,8 @@ impl Sizes {
         Sizes::split(length, 0)
     }
 
-    /// A vector of this length is divided into so many pieces, as equal as can be: the first are longer by a byte, or a flit.
+    /// A vector of this length is divided into so many pieces, as equal as can be: the first are longer by a byte, or a
+    /// flit.
     pub fn split(length: Length, pieces: u64) -> Self {
         let (total, units, given) = match length {
             Length::Flits(flits) => (flits, None, None),
@@ -63,7 +64,7 @@ impl Sizes {
         Sizes { total, pieces, units, given }
     }
 
-    /// The flits of a message. One without data is 1 flit: its arrival is news too.
+    /// The flits of a message. One without data is 1 flit: its arrival is a signal.
     pub fn flits(&self, blocks: &Blocks) -> u64 {
         let amount = self.amount(blocks);
         self.units.and_then(|units| units.flits(amount)).unwrap_or(amount).max(1)

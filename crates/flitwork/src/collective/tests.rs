@@ -184,7 +184,7 @@ fn a_rank_waits_where_its_algorithm_says_so() {
     assert_eq!(made.operations(0).filter(|op| op.kind == OpKind::Wait).count(), 2);
 }
 
-/// Behind each step news go around: as many rounds as ranks have bits, each waited for; nothing else changes.
+/// Barrier messages follow each step: as many rounds as ranks have bits, each waited for; nothing else changes.
 #[test]
 fn ranks_meet_behind_each_step() {
     for (name, ranks) in [("pairwise_shift", 5), ("simple_spread", 6), ("bruck", 8)] {
@@ -332,7 +332,8 @@ fn a_bruck_of_65536_ranks_is_counted_in_little_time() {
     assert_eq!(made.messages().map(|m| m.size).sum::<u64>(), 65_536 * 16 * 32_768);
 }
 
-/// What is promised of schedules is what they do: with it, an all-to-all of 100,000 ranks is planned without reading it.
+/// What is promised of schedules is what they do: with it, an all-to-all of 100,000 ranks is planned without reading
+/// it.
 #[test]
 fn all_to_alls_in_single_blocks_are_alike_for_all_ranks() {
     for ranks in [2u32, 5, 8, 16] {

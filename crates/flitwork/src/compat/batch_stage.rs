@@ -1,8 +1,8 @@
 //! Stages of several cycles that are not pipelined: `pipelined_stages = false`.
 //!
-//! Such a stage of a router holds one batch. Whatever becomes ready while a batch is in it waits, and all of it enters together in
-//! the cycle after the batch has left. BookSim 2 keeps each stage's work in a queue and begins at its front, up to the first
-//! entry that is in the stage already; with a delay of one cycle there never is any.
+//! Such a stage of a router holds one batch. Whatever becomes ready while a batch is in it waits, and all of it enters
+//! together in the cycle after the batch has left. BookSim 2 keeps each stage's work in a queue and begins at its
+//! front, up to the first entry that is in the stage already; with a delay of one cycle there never is any.
 
 use super::CompatSpec;
 
@@ -20,8 +20,8 @@ impl BatchStage {
         rules.has_batches(cycles).then(|| BatchStage { cycles: cycles.into(), left: vec![0; routers] })
     }
 
-    /// The cycle in which something that is ready in cycle `ready` enters the stage of `router`. Calls come in the sequence of
-    /// their `ready`; asking twice changes nothing.
+    /// The cycle in which something that is ready in cycle `ready` enters the stage of `router`. Calls come in the
+    /// sequence of their `ready`; asking twice changes nothing.
     pub fn enter(&mut self, router: usize, ready: u64) -> u64 {
         let left = &mut self.left[router];
         if *left < ready + self.cycles {

@@ -1,7 +1,7 @@
 //! Minimal adaptive routing with fewer adaptive channels: `productive`, `adaptive_vcs` and `adaptive_tie`.
 //!
-//! What BookSim 2 runs as `min_adapt` asks for the adaptive channels of one direction alone. On a torus it has one adaptive channel a
-//! port, and that leads to minus wherever both directions round a ring are equally long.
+//! What BookSim 2 runs as `min_adapt` asks for the adaptive channels of one direction alone. On a torus it has one
+//! adaptive channel a port, and that leads to minus wherever both directions round a ring are equally long.
 
 use super::{AdaptiveTie, CompatSpec, Productive};
 use crate::routing::{
@@ -69,8 +69,8 @@ impl Scheme for Narrowed {
         if self.adaptive_tie.is_same() {
             return;
         }
-        // A packet that left a tie by an adaptive channel, against the direction of the escape channel, goes on in that direction.
-        // Only one of the two directions from a tie crosses the dateline.
+        // A packet that left a tie by an adaptive channel, against the direction of the escape channel, goes on in that
+        // direction. Only one of the two directions from a tie crosses the dateline.
         let header = &mut start.trip.header;
         for d in 0..grid.dims() {
             let plus = header.minus >> d & 1 == 0;

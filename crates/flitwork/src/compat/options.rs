@@ -9,35 +9,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Rules of BookSim 2 that no hardware has; all are off by default. `flitwork booksim` sets what a configuration file needs.
+/// Rules of BookSim 2 that no hardware has; all are off by default. `flitwork booksim` sets what a configuration file
+/// needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CompatSpec {
-    /// Where a routing divides an odd number of virtual channels into two halves: the middle one belongs to both. Default: false.
+    /// Where a routing divides an odd number of virtual channels into two halves: the middle one belongs to both.
+    /// Default: false.
     #[serde(skip_serializing_if = "is_false")]
     pub shared_middle_vc: bool,
-    /// Whether route computation and switch traversal of several cycles take up what comes in each of them. If not, a router's
-    /// heads that come while others are being routed wait until those are through, and are then routed together; flits in
-    /// the switch likewise. Default: true.
+    /// Whether route computation and switch traversal of several cycles take up what comes in each of them. If not, a
+    /// router's heads that come while others are being routed wait until those are through, and are then routed
+    /// together; flits in the switch likewise. Default: true.
     #[serde(skip_serializing_if = "is_true")]
     pub pipelined_stages: bool,
-    /// Plain dimension order where a dimension wraps: towards minus the dateline class of a packet is the opposite one, 0 where its
-    /// route crosses the dateline and 1 where it does not. Default: false.
+    /// Plain dimension order where a dimension wraps: towards minus the dateline class of a packet is the opposite one,
+    /// 0 where its route crosses the dateline and 1 where it does not. Default: false.
     #[serde(skip_serializing_if = "is_false")]
     pub opposite_minus_class: bool,
-    /// Schedules: a receive is complete one cycle after its message has come, so that what waited for it starts a cycle later.
-    /// Default: false.
+    /// Schedules: a receive is complete one cycle after its message has come, so that what waited for it starts a cycle
+    /// later. Default: false.
     #[serde(skip_serializing_if = "is_false")]
     pub late_receives: bool,
     /// Which productive ports `min_adapt` offers; first: the dimension-order one alone. Default: all.
     #[serde(skip_serializing_if = "Productive::is_all")]
     pub productive: Productive,
-    /// Adaptive virtual channels of `min_adapt`, numbers that follow each other, above the escape channels; those that are neither
-    /// are used at injection and ejection only. Default (empty): all but the escape channels.
+    /// Adaptive virtual channels of `min_adapt`, numbers that follow each other, above the escape channels; those that
+    /// are neither are used at injection and ejection only. Default (empty): all but the escape channels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub adaptive_vcs: Vec<u32>,
-    /// Speculation of `min_adapt` where it asks for all its ports at once: a speculative grant of the switch is wasted unless each of these
-    /// ports has a virtual channel that the packet could be given. Default: false.
+    /// Speculation of `min_adapt` where it asks for all its ports at once: a speculative grant of the switch is wasted
+    /// unless each of these ports has a virtual channel that the packet could be given. Default: false.
     #[serde(skip_serializing_if = "is_false")]
     pub speculation_needs_all_sets: bool,
     /// Where the adaptive channels of `min_adapt` lead if both directions round a ring are equally long. Default: same.
@@ -67,7 +69,8 @@ pub enum Productive {
     /// All of them.
     #[default]
     All,
-    /// The one that dimension order would take. What BookSim 2's `min_adapt` comes to: its set of offers keeps one for each priority.
+    /// The one that dimension order would take. What BookSim 2's `min_adapt` comes to: its set of offers keeps one for
+    /// each priority.
     First,
 }
 
@@ -111,7 +114,8 @@ impl CompatSpec {
         *self == CompatSpec::default()
     }
 
-    /// Refuses rules that a routing does not know. Whether it has two halves that could share a channel is asked elsewhere.
+    /// Refuses rules that a routing does not know. Whether it has two halves that could share a channel is asked
+    /// elsewhere.
     ///
     /// # Errors
     /// [`Error::Config`] with the path of the field.
@@ -146,23 +150,24 @@ impl CompatSpec {
         }
     }
 
-    /// A smaller network with the same verdict of the search for deadlocks, and the routing on it; see [`RoutingSpec::representative`].
+    /// A smaller network with the same verdict of the search for deadlocks, and the routing on it; see
+    /// [`RoutingSpec::representative`].
     pub fn representative(
         &self,
         spec: &RoutingSpec,
         network: &Network,
         level: usize,
     ) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        let (small, own) = spec.representative(network, level)?;
+        let (small, plain) = spec.representative(network, level)?;
         let changed: Option<Arc<dyn HopByHop>> =
             small.grid().and_then(|grid| Some(Arc::new(OnGrid::new(grid, self.scheme(spec, grid)?)) as _));
-        Some((small, changed.unwrap_or(own)))
+        Some((small, changed.unwrap_or(plain)))
     }
 
     /// The scheme that a resolved specification has under these rules; `None`: the routing is what it is without them.
     pub fn scheme(&self, spec: &RoutingSpec, grid: &Grid) -> Option<Arc<dyn Scheme>> {
-        let own = || spec.scheme(&Context { grid });
-        let halves = || own().filter(|scheme| self.shared_middle_vc && scheme.division() == Division::Equal(2));
+        let plain = || spec.scheme(&Context { grid });
+        let halves = || plain().filter(|scheme| self.shared_middle_vc && scheme.division() == Division::Equal(2));
         match spec {
             RoutingSpec::Valiant(_) | RoutingSpec::Romm(_) => Some(Arc::new(SharedMiddle::new(halves()?, false))),
             RoutingSpec::O1Turn(_) => Some(Arc::new(SharedMiddle::new(halves()?, true))),

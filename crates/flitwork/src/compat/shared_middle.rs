@@ -1,9 +1,10 @@
 //! Two halves of an odd number of virtual channels that share the middle one: `shared_middle_vc = true`.
 //!
-//! BookSim 2 divides by `vcs / 2` from both ends. A packet on the middle channel counts as one of the second half. Under O1TURN each
-//! router tells the order of dimensions by the channel that a packet came by, so one on the middle channel goes on backwards.
+//! BookSim 2 divides by `vcs / 2` from both ends. A packet on the middle channel counts as one of the second half.
+//! Under O1TURN each router tells the order of dimensions by the channel that a packet came by, so one on the middle
+//! channel goes on backwards.
 
-use crate::routing::{Choice, DimensionOrder, Division, News, Place, Scheme, Selection, Start};
+use crate::routing::{Choice, CongestionSpread, DimensionOrder, Division, Place, Scheme, Selection, Start};
 use crate::topology::{Coords, Grid};
 use std::sync::Arc;
 
@@ -74,8 +75,8 @@ impl Scheme for SharedMiddle {
         self.scheme.selection()
     }
 
-    fn news(&self) -> Option<News> {
-        self.scheme.news()
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
+        self.scheme.congestion_spread()
     }
 
     fn patience_cycles(&self) -> u32 {

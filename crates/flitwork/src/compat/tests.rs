@@ -25,8 +25,8 @@ fn without_rules_schemes_are_the_routings_own() {
     }
 }
 
-/// Towards plus the class is 1 where the route crosses the dateline, towards minus with the rule where it does not; a dimension that does
-/// not wrap has no classes.
+/// Towards plus the class is 1 where the route crosses the dateline, towards minus with the rule where it does not; a
+/// dimension that does not wrap has no classes.
 #[test]
 fn towards_minus_the_class_can_be_the_opposite_one() {
     let grid = Grid::new(&[5, 5], &[true, false], false);
@@ -51,8 +51,8 @@ fn towards_minus_the_class_can_be_the_opposite_one() {
     }
 }
 
-/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the tie bits say, the escape channel
-/// where the tie bits say; behind the tie both lead on in the direction that was taken.
+/// On a ring of 8, from 1 half way round to 5: the adaptive channel leads to minus whatever the tie bits say, the
+/// escape channel where the tie bits say; behind the tie both lead on in the direction that was taken.
 #[test]
 fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     let grid = Grid::torus(&[8]);
@@ -66,7 +66,7 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     assert_eq!(scheme.division().sets(6), [0..1, 1..2, 3..4]);
     assert_eq!(scheme.division().least_vcs(), 4);
     let (at, to) = (grid.coords(1), grid.coords(5));
-    let ask = |tie_bits: u64, router: u32, came: Option<(u8, u8)>| {
+    let hop_of = |tie_bits: u64, router: u32, came: Option<(u8, u8)>| {
         let mut start = scheme.start(&grid, &at, &to, tie_bits);
         let at = grid.coords(router);
         scheme.enter(&grid, &at, &to, &mut start, &|| tie_bits);
@@ -76,17 +76,17 @@ fn at_a_tie_adaptive_channels_have_a_direction_of_their_own() {
     };
     let (plus, minus) = (0, 1);
     // The route to plus does not cross the dateline, the one to minus does.
-    assert_eq!(ask(0, 1, None), (1 << minus, 2, Some((plus, 0))));
-    assert_eq!(ask(1, 1, None), (1 << minus, 2, Some((minus, 1))));
+    assert_eq!(hop_of(0, 1, None), (1 << minus, 2, Some((plus, 0))));
+    assert_eq!(hop_of(1, 1, None), (1 << minus, 2, Some((minus, 1))));
     // In the next router: by the adaptive channel to minus, and by the escape channel to plus.
     for tie_bits in [0, 1] {
-        assert_eq!(ask(tie_bits, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
+        assert_eq!(hop_of(tie_bits, 0, Some((plus, 2))), (1 << minus, 2, Some((minus, 1))));
     }
-    assert_eq!(ask(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
+    assert_eq!(hop_of(0, 2, Some((minus, 0))), (0, 2, Some((plus, 0))));
 }
 
-/// Two halves of an odd number of VCs, the middle one in both: a cycle where it can be waited for, and none where whoever waits can ask
-/// for the VCs of its half alone.
+/// Two halves of an odd number of VCs, the middle one in both: a cycle where it can be waited for, and none where
+/// whoever waits can ask for the VCs of its half alone.
 #[test]
 fn a_vc_of_both_halves_closes_cycles_where_buffers_are_shared() {
     let grid = Grid::mesh(&[4, 4]);

@@ -17,8 +17,8 @@ impl Hosts {
         }
     }
 
-    /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that it waited for
-    /// is complete with it already, before [`Hosts::begin_cycle`].
+    /// `flits` flits of a message have arrived in cycle `now`. Returns the terminal of the receiver if something that
+    /// it waited for is complete with it already, before [`Hosts::begin_cycle`].
     pub fn arrived(&mut self, id: u32, flits: u32, now: u64) -> Option<u32> {
         let missing = &mut self.in_flight[id].missing;
         *missing = missing.saturating_sub(u64::from(flits));
@@ -49,8 +49,8 @@ impl Hosts {
         self.ranks[message.from as usize].sent.note_arrival();
     }
 
-    /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender, receiver and
-    /// tag (in a context: and context); and so are those that have overtaken it.
+    /// All of a message has arrived. It is received now, unless it has overtaken another one of the same sender,
+    /// receiver and tag (in a context: and context); and so are those that have overtaken it.
     pub(super) fn deliver(&mut self, id: u32, now: u64) -> Option<u32> {
         let InFlight { from, to, tag, envelope, .. } = self.in_flight[id];
         let context = envelope.context;

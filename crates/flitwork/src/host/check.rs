@@ -1,9 +1,10 @@
-//! Is a schedule what it claims to be? Every message received, nobody waiting for ever, every pair exactly once: it is run on a
-//! network that takes no time.
+//! Is a schedule what it claims to be? Every message received, nobody waiting for ever, every pair exactly once: it is
+//! run on a network that takes no time.
 //!
-//! Without receives that leave their sender open, what a rank may do next depends only on which operations are complete, and
-//! nothing that is complete is ever undone: a network that takes time ends in the same state. With such receives another order of
-//! arrivals may match otherwise, so a check that succeeds is then a proof for this network only.
+//! Without receives that leave their sender open, what a rank may do next depends only on which operations are
+//! complete, and nothing that is complete is ever undone: a network that takes time ends in the same state. With such
+//! receives another order of arrivals may match otherwise, so a check that succeeds is then a proof for this network
+//! only.
 
 use super::Hosts;
 use crate::error::Error;
@@ -58,8 +59,8 @@ pub fn check_exchange(s: &Schedule) -> Result<ExchangeReport, Error> {
     Ok(report)
 }
 
-/// Checks any schedule: it is well formed, sends and receives match, and every rank can finish, with messages that leave in program
-/// order.
+/// Checks any schedule: it is well formed, sends and receives match, and every rank can finish, with messages that
+/// leave in program order.
 ///
 /// # Errors
 /// [`Error::Schedule`] names ranks and operations.
@@ -98,7 +99,8 @@ pub fn check_complete_under(s: &Schedule, queue: SendQueue) -> Result<ExchangeRe
     Ok(report)
 }
 
-/// Runs a schedule on a network that takes no time; returns the most operations that were in memory at the end of a round.
+/// Runs a schedule on a network that takes no time; returns the most operations that were in memory at the end of a
+/// round.
 fn run(s: &Schedule, queue: SendQueue) -> Result<usize, Error> {
     let mut hosts = Hosts::unchecked(s, &Placement::one_each(s.ranks()), queue);
     let mut due: Due = Due::all(s.ranks());

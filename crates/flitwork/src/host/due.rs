@@ -17,7 +17,7 @@ pub(super) struct Due {
     pub landed: Vec<u32>,
     /// Whether a receive counts from the cycle after its message arrived.
     pub late: bool,
-    /// Such receives of this cycle and the one before, with the cycle.
+    /// Receives that completed in this cycle or the one before and count a cycle later, with the cycle; only if `late`.
     pub late_receives: VecDeque<(u64, Completion)>,
     /// What has completed since the last call of [`super::Hosts::take_completions`], where that is noted.
     pub noted: Option<Vec<Completion>>,

@@ -15,7 +15,7 @@ pub(super) struct InFlight {
     pub envelope: Envelope,
     /// The send operation.
     pub op: OpId,
-    /// Its number in the order in which the messages of its rank were taken.
+    /// Number of the message in the order in which those of its rank were taken.
     pub order: u32,
     pub flits: u64,
     /// Flits that have not arrived.
@@ -24,8 +24,8 @@ pub(super) struct InFlight {
     pub arrived: u64,
 }
 
-/// Messages of a rank in flight, in the order in which they left: their numbers, and to whom they go, in a list each. Where there are
-/// many of them, most are looked at and passed by.
+/// Messages of a rank in flight, in the order in which they left: their numbers, and to whom they go, in a list each.
+/// Where there are many of them, most are looked at and passed by.
 #[derive(Debug)]
 pub(super) struct SentInOrder {
     ids: Vec<u32>,
@@ -47,7 +47,7 @@ impl SentInOrder {
         self.to.push(to);
     }
 
-    /// One of them has arrived.
+    /// Counts a packet of the message that has arrived.
     pub fn note_arrival(&mut self) {
         self.arrived += 1;
     }

@@ -1,8 +1,9 @@
 //! Which receive of a rank takes which message: as in MPI, by lists.
 //!
-//! A message that has arrived takes the first receive, in program order, that fits it; a receive that is posted takes the first
-//! message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in which they left; one that
-//! overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from the front, where the match usually is.
+//! A message that has arrived takes the first receive, in program order, that fits it; a receive that is posted takes
+//! the first message, in order of arrival, that fits it. Messages of one sender with one tag arrive in the order in
+//! which they left; one that overtook another waits for it ([`super::Hosts`] sees to that). Messages are searched from
+//! the front, where the match usually is.
 
 use super::in_flight::{InFlight, InFlightTable};
 use crate::schedule::{ANY, OpId};
@@ -31,7 +32,7 @@ impl Posted {
 /// No receive.
 const NONE: u32 = u32::MAX;
 
-/// A receive in one of the lines of [`Lines`], with when it was posted and the place of the next one.
+/// A receive in one of the chains of [`PostedReceives`], with when it was posted and the place of the next one.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     receive: Posted,
@@ -39,34 +40,35 @@ struct Place {
     next: u32,
 }
 
-/// Receives that wait, in lines by their senders: senders whose numbers end in the same bits share one, those that leave it open have their
-/// own. Each line is in the order of posting. A rank may post thousands at once, and their messages come in any order.
+/// Posted receives that wait for a message, in chains by their senders: senders whose numbers end in the same bits
+/// share one, receives from any sender have another. Each chain is in the order of posting. A rank may post thousands
+/// at once, and their messages come in any order.
 #[derive(Debug)]
-struct Lines {
+struct PostedReceives {
     places: Vec<Place>,
     /// First of the list of unused places.
     free: u32,
     waiting: u32,
     /// Receives so far.
     posted: u32,
-    /// The last of each line, or [`NONE`]: its `next` is the first. Their number is a power of two.
+    /// The last of each chain, or [`NONE`]: its `next` is the first. Their number is a power of two.
     last: Vec<u32>,
-    /// The last of those that leave their sender open, or [`NONE`].
+    /// The last receive from any sender, or [`NONE`].
     last_open: u32,
 }
 
-impl Default for Lines {
+impl Default for PostedReceives {
     fn default() -> Self {
         let (places, last) = (Vec::with_capacity(16), vec![NONE; 8]);
-        Lines { places, free: NONE, waiting: 0, posted: 0, last, last_open: NONE }
+        PostedReceives { places, free: NONE, waiting: 0, posted: 0, last, last_open: NONE }
     }
 }
 
-impl Lines {
-    /// The line of a sender.
-    fn line(&mut self, from: u32) -> &mut u32 {
-        let lines = self.last.len() as u32;
-        if from == ANY { &mut self.last_open } else { &mut self.last[(from & (lines - 1)) as usize] }
+impl PostedReceives {
+    /// The last receive in the chain of a sender.
+    fn chain(&mut self, from: u32) -> &mut u32 {
+        let chains = self.last.len() as u32;
+        if from == ANY { &mut self.last_open } else { &mut self.last[(from & (chains - 1)) as usize] }
     }
 
     fn push(&mut self, receive: Posted) {
@@ -90,19 +92,19 @@ impl Lines {
         self.append(at);
     }
 
-    /// A place becomes the last of its line.
+    /// A place becomes the last of its chain.
     fn append(&mut self, at: u32) {
         let from = self.places[at as usize].receive.from;
-        let last = std::mem::replace(self.line(from), at);
+        let last = std::mem::replace(self.chain(from), at);
         let first = if last == NONE { at } else { std::mem::replace(&mut self.places[last as usize].next, at) };
         self.places[at as usize].next = first;
     }
 
-    /// Twice as many lines: each of before becomes two, in which the order is the same.
+    /// Twice as many chains: each of before becomes two, in which the order is the same.
     fn spread(&mut self) {
-        let waiting: Vec<u32> = self.line_by_line().collect();
-        let lines = 2 * self.last.len();
-        (self.last, self.last_open) = (vec![NONE; lines], NONE);
+        let waiting: Vec<u32> = self.chain_by_chain().collect();
+        let chains = 2 * self.last.len();
+        (self.last, self.last_open) = (vec![NONE; chains], NONE);
         waiting.into_iter().for_each(|at| self.append(at));
     }
 
@@ -111,8 +113,8 @@ impl Lines {
         self.posted.wrapping_sub(self.places[at as usize].posted)
     }
 
-    /// Where the receives of a line are, each with the one before it.
-    fn of_line(&self, last: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// Where the receives of a chain are, each with the one before it.
+    fn of_chain(&self, last: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let mut before = last;
         let mut ended = last == NONE;
         std::iter::from_fn(move || {
@@ -125,19 +127,19 @@ impl Lines {
         })
     }
 
-    fn line_by_line(&self) -> impl Iterator<Item = u32> + '_ {
-        let lines = self.last.iter().chain([&self.last_open]);
-        lines.flat_map(|&last| self.of_line(last)).map(|(_, at)| at)
+    fn chain_by_chain(&self) -> impl Iterator<Item = u32> + '_ {
+        let chains = self.last.iter().chain([&self.last_open]);
+        chains.flat_map(|&last| self.of_chain(last)).map(|(_, at)| at)
     }
 
-    /// The first of a line that fits, with the one before it.
+    /// The first of a chain that fits, with the one before it.
     fn first_that(&self, last: u32, fits: impl Fn(&Posted) -> bool) -> Option<(u32, u32)> {
-        self.of_line(last).find(|&(_, at)| fits(&self.places[at as usize].receive))
+        self.of_chain(last).find(|&(_, at)| fits(&self.places[at as usize].receive))
     }
 
     /// Takes the first that was posted of those that fit a message.
     fn take(&mut self, message: &InFlight) -> Option<Posted> {
-        let last = *self.line(message.from);
+        let last = *self.chain(message.from);
         let named = self.first_that(last, |receive| receive.fits(message));
         if self.last_open == NONE {
             return named.map(|found| self.remove(found));
@@ -147,11 +149,11 @@ impl Lines {
         first.map(|found| self.remove(found))
     }
 
-    /// Takes a receive out of its line; `before` is the one before it there.
+    /// Takes a receive out of its chain; `before` is the one before it there.
     fn remove(&mut self, (before, at): (u32, u32)) -> Posted {
         let Place { receive, next, .. } = self.places[at as usize];
         self.places[before as usize].next = next;
-        let last = self.line(receive.from);
+        let last = self.chain(receive.from);
         if *last == at {
             *last = if before == at { NONE } else { before };
         }
@@ -169,21 +171,21 @@ impl Lines {
 
     /// The one that was posted first.
     fn first(&self) -> Option<&Posted> {
-        self.line_by_line().max_by_key(|&at| self.age(at)).map(|at| &self.places[at as usize].receive)
+        self.chain_by_chain().max_by_key(|&at| self.age(at)).map(|at| &self.places[at as usize].receive)
     }
 }
 
 /// What a rank waits for, and what waits for it.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    posted: Lines,
+    posted: PostedReceives,
     /// Messages that arrived before their receives were posted, in order of arrival.
     unexpected: VecDeque<u32>,
 }
 
 impl Default for Mailbox {
     fn default() -> Self {
-        Mailbox { posted: Lines::default(), unexpected: VecDeque::with_capacity(16) }
+        Mailbox { posted: PostedReceives::default(), unexpected: VecDeque::with_capacity(16) }
     }
 }
 
@@ -237,8 +239,8 @@ mod tests {
         InFlight { from, to: 0, tag, envelope, op: 0, order: 0, flits: 1, missing: 0, arrived: 0 }
     }
 
-    /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that is searched from its
-    /// front.
+    /// Receives of few and of many senders, some of any, posted, withdrawn and matched at random: as in one list that
+    /// is searched from its front.
     #[test]
     fn a_message_takes_the_receive_that_was_posted_first() {
         for senders in [3, 200] {

@@ -1,7 +1,8 @@
 //! Messages that are read from the memory of their terminal before they are sent.
 //!
-//! A reader takes the messages of a terminal as injection ports would, and reads one after the other at a rate. A message of which the first packet
-//! has been read waits in the queue of the NIC, from which injection ports take it; they wait for each packet until all of it has been read.
+//! A reader takes the messages of a terminal as injection ports would, and reads one after the other at a rate. A
+//! message of which the first packet has been read waits in the queue of the NIC, from which injection ports take it;
+//! they wait for each packet until all of it has been read.
 
 use super::ranks::{Hosts, Message};
 use crate::schedule::Rate;

@@ -1,8 +1,9 @@
 //! Detours: cycles in which the operating system has the CPUs of a rank for itself.
 //!
-//! In a detour the program of a rank does not go on, nothing of it starts, and its computations stand still. What would be complete in
-//! a detour is complete with its end, so what depends on it waits for that, too. NIC and network know nothing of all this.
-//! Detours are drawn one after the other as time goes on; of each rank there is the one at hand, or else the next.
+//! In a detour the program of a rank does not go on, nothing of it starts, and its computations stand still. What would
+//! be complete in a detour is complete with its end, so what depends on it waits for that, too. NIC and network know
+//! nothing of all this. Detours are drawn one after the other as time goes on; of each rank there is the one at hand,
+//! or else the next.
 
 use super::ranks::Hosts;
 use super::requests::Completion;
@@ -36,7 +37,8 @@ enum Source {
     },
 }
 
-/// The detours of a rank: the first that has not ended, and those that follow. Cycles count from the start of the ranks.
+/// The detours of a rank: the first that has not ended, and those that follow. Cycles count from the start of the
+/// ranks.
 #[derive(Debug, Clone)]
 struct Cursor {
     begin: u64,
@@ -84,7 +86,8 @@ impl Cursor {
         (self.begin <= now).then_some(self.end)
     }
 
-    /// The cycle in which a computation of `cycles` that starts in cycle `now`, in no detour, is over; behind `horizon` it may be any.
+    /// The cycle in which a computation of `cycles` that starts in cycle `now`, in no detour, is over; behind `horizon`
+    /// it may be any.
     fn work(&mut self, now: u64, mut cycles: u64, horizon: u64) -> u64 {
         debug_assert!(self.away(now).is_none(), "nothing starts in a detour");
         let (mut at, mut detour) = (now, self.clone());

@@ -1,9 +1,10 @@
-//! Pending operations, which do not start in program order: receives and tasks that wait for other operations or for a busy CPU. And
-//! operations that are complete when another one starts.
+//! Pending operations, which do not start in program order: receives and tasks that wait for other operations or for a
+//! busy CPU. And operations that are complete when another one starts.
 //!
-//! The program of a rank passes them without stopping. In each cycle, and before the program goes on, what may start does: the first in
-//! program order first, a task by joining the line of its CPU; then CPUs that are free take the first of their lines, the lowest CPU
-//! first; and again from the beginning, as each start may let others start. A rank without pending operations has no [`PendingOperations`].
+//! The program of a rank passes them without stopping. In each cycle, and before the program goes on, what may start
+//! does: the first in program order first, a task by joining the line of its CPU; then CPUs that are free take the
+//! first of their lines, the lowest CPU first; and again from the beginning, as each start may let others start. A rank
+//! without pending operations has no [`PendingOperations`].
 
 use super::matching::Posted;
 use super::ranks::Hosts;
@@ -95,8 +96,8 @@ impl Hosts {
         self.counts.unfinished += 1;
     }
 
-    /// A program passes an operation that is complete when the one in front of it starts. A send has not started yet: no NIC takes it
-    /// while the program goes on.
+    /// A program passes an operation that is complete when the one in front of it starts. A send has not started yet:
+    /// no NIC takes it while the program goes on.
     pub(super) fn note_start(&mut self, r: u32, op: OpId, now: u64) {
         let rank = &mut self.ranks[r as usize];
         let before = op.wrapping_sub(1);

@@ -45,7 +45,8 @@ impl Places {
         self.ranks_at(terminal).get(place).copied()
     }
 
-    /// Of the ranks of a terminal the first that is `ready`, beginning with the one whose turn it is, and whose turn it is then.
+    /// The first rank of a terminal that is `ready`, beginning with the one whose turn it is, and whose turn it is
+    /// then.
     #[inline]
     pub fn next_in_turn(&self, terminal: u32, turn: u32, ready: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let ranks = self.ranks_at(terminal);

@@ -20,7 +20,7 @@ pub(super) struct Unsent {
     pub number: u32,
     /// Step of the algorithm.
     pub step: u32,
-    /// Whether it waits for operations that are not complete.
+    /// Whether the send waits for operations that are not complete.
     pub waits: bool,
 }
 

@@ -19,9 +19,9 @@ use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, match_messag
 /// A message that a NIC takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Its number among those in flight: the argument of [`Hosts::sent`] and [`Hosts::arrived`]. Used again.
+    /// Number of the message among those in flight: the argument of [`Hosts::sent`] and [`Hosts::arrived`]. Used again.
     pub id: u32,
-    /// Its index in the order of sending of its rank, for records.
+    /// Index of the message in the order of sending of its rank, for records.
     pub number: u32,
     /// Destination terminal.
     pub to: u32,
@@ -78,9 +78,9 @@ pub(super) struct Rank {
     pub last_send: Option<OpId>,
     /// The cycle in which an operation was complete last.
     last_cycle: u64,
-    /// What it did, where that is recorded.
+    /// What the rank did, where that is recorded.
     pub log: Option<Box<RankLog>>,
-    /// Whether it has requested its next operations.
+    /// Whether the rank has requested its next operations.
     pub requests: bool,
     /// Whether its program is at its end.
     pub ended: bool,
@@ -108,8 +108,8 @@ impl Rank {
         }
     }
 
-    /// An operation is complete. Calls `released` for each operation that need not wait any more and is not pending; returns whether there
-    /// was any, pending or not.
+    /// An operation is complete. Calls `released` for each operation that need not wait any more and is not pending;
+    /// returns whether there was any, pending or not.
     pub(super) fn complete(&mut self, op: OpId, now: u64, mut released: impl FnMut(OpId)) -> bool {
         if let Some(log) = &mut self.log {
             log.complete(op, now);
@@ -156,7 +156,8 @@ impl Hosts {
     /// Prepares a schedule in flits and cycles.
     ///
     /// # Errors
-    /// [`crate::Error::Schedule`] if a send has no matching receive or the other way round, as far as that does not depend on time.
+    /// [`crate::Error::Schedule`] if a send has no matching receive or the other way round, as far as that does not
+    /// depend on time.
     pub fn new(schedule: &Schedule, placement: &Placement, queue: SendQueue) -> Result<Hosts> {
         let names_all = if schedule.is_made() { schedule.names_all() } else { match_messages(schedule)?.is_some() };
         let mut hosts = Self::unchecked(schedule, placement, queue);
@@ -220,10 +221,11 @@ impl Hosts {
         ranks[rank as usize].complete(op, now, |other| outlets.release(rank, other, now))
     }
 
-    /// Start of step 2 of a cycle, behind all arrivals of the cycle: sends of the previous cycle and computations that end now are
-    /// complete. Calls `wake` for each terminal that may be able to go on.
+    /// Start of step 2 of a cycle, behind all arrivals of the cycle: sends of the previous cycle and computations that
+    /// end now are complete. Calls `wake` for each terminal that may be able to go on.
     pub fn begin_cycle(&mut self, now: u64, mut wake: impl FnMut(u32)) {
-        // Those that were noted in the previous cycle: synchronous ones that are received now count from the next one on.
+        // Those that were noted in the previous cycle: synchronous ones that are received now count from the next one
+        // on.
         for at in (0..self.due.just_sent.len()).rev() {
             let (rank, op) = self.due.just_sent[at];
             if self.complete(Completion { rank, op, cycle: now, message: None }) {

@@ -1,9 +1,9 @@
 //! Rendezvous: a long message sends a request first, and its data when the receive is posted.
 //!
-//! A send above the limit sends a *request* in the place of its message. The request takes its receive as a message would; then the NIC of
-//! the receiver sends an *acknowledgement*, and when that has come the NIC of the sender sends the *data*. Requests and acknowledgements are
-//! short control messages on the network of the data. Acknowledgements and data wait in a queue of the terminal that goes before those of
-//! its ranks.
+//! A send above the limit sends a *request* in the place of its message. The request takes its receive as a message
+//! would; then the NIC of the receiver sends an *acknowledgement*, and when that has come the NIC of the sender sends
+//! the *data*. Requests and acknowledgements are short control messages on the network of the data. Acknowledgements
+//! and data wait in a queue of the terminal that goes before those of its ranks.
 
 use super::in_flight::InFlight;
 use super::ranks::{Hosts, Message};
@@ -30,7 +30,8 @@ struct Long {
     receive: OpId,
 }
 
-/// What waits to be sent: (cycle in which it joined, sender of the message, its number in the order of taking, the message).
+/// What waits to be sent: (cycle in which it joined, sender of the message, its number in the order of taking, the
+/// message).
 type Waiting = Reverse<(u64, u32, u32, u32)>;
 
 /// All messages that go by rendezvous.
@@ -110,7 +111,8 @@ impl Hosts {
         rendezvous.queues[at as usize].push(Reverse((now, from, order, id)));
     }
 
-    /// The acknowledgement, or the data, that a terminal sends next: the cycle in which it joined, and the ranks that it goes from and to.
+    /// The acknowledgement, or the data, that a terminal sends next: the cycle in which it joined, and the ranks that
+    /// it goes from and to.
     pub(super) fn next_part(&self, terminal: u32) -> Option<(u64, (u32, u32))> {
         let &Reverse((joined, _, _, id)) =
             self.outlets.network.rendezvous.as_ref()?.queues[terminal as usize].peek()?;

@@ -1,9 +1,9 @@
-//! Ranks that a program drives: they request their next operations while they run. What they can be supplied with, and what the program
-//! can see.
+//! Ranks that a program drives: they request their next operations while they run. What they can be supplied with, and
+//! what the program can see.
 //!
-//! Beyond the operations of a schedule there are those whose outcome decides what comes next: wait for any of several operations,
-//! probe for a message, poll. Messages belong to *contexts*, as those of MPI to communicators: a receive takes messages of its
-//! context only, also where it leaves the tag open.
+//! Beyond the operations of a schedule there are those whose outcome decides what comes next: wait for any of several
+//! operations, probe for a message, poll. Messages belong to *contexts*, as those of MPI to communicators: a receive
+//! takes messages of its context only, also where it leaves the tag open.
 
 use super::matching::Posted;
 use super::ranks::{Block, Hosts, Then};
@@ -13,9 +13,9 @@ use crate::schedule::{OpId, OpKind, Operation, Via};
 /// An operation that a program supplies to a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// What it does.
+    /// What the task does.
     pub kind: TaskKind,
-    /// Of a send or a receive: context, mode and network of its message.
+    /// Envelope of a send or a receive: context, mode and network of its message.
     pub envelope: Envelope,
     /// Operations of the rank that must be complete before (of [`TaskKind::WaitAny`]: of which one must).
     pub after: Vec<OpId>,
@@ -46,7 +46,8 @@ pub enum TaskKind {
         /// Tag, or [`crate::schedule::ANY`].
         tag: u32,
     },
-    /// Block the program until an operation of the rank completes or a message comes that no receive takes, at most so long ([`u64::MAX`]: for ever).
+    /// Block the program until an operation of the rank completes or a message comes that no receive takes, at most so
+    /// long ([`u64::MAX`]: for ever).
     Poll {
         /// Longest duration \[cycles].
         cycles: u64,
@@ -70,7 +71,7 @@ pub struct Completion {
     pub op: OpId,
     /// The cycle from which on it counts as complete.
     pub cycle: u64,
-    /// Of a receive: its message, by the rank that sent it and its send operation.
+    /// The message of a completed receive, by the rank that sent it and its send operation.
     pub message: Option<(u32, OpId)>,
 }
 

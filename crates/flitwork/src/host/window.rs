@@ -12,7 +12,8 @@ const ALONE: u32 = 1 << 31;
 /// In the place of the operations that one waits for: it is complete.
 const COMPLETE: u32 = u32::MAX;
 
-/// What is kept of an operation: little, as a rank may have thousands that are not complete, and they complete in any order.
+/// What is kept of an operation: little, as a rank may have thousands that are not complete, and they complete in any
+/// order.
 #[derive(Debug, Clone, Copy)]
 struct Live {
     /// Operations that it still waits for, or [`COMPLETE`].
@@ -155,12 +156,12 @@ impl Window {
         let complete = Live { waits_for: COMPLETE, dependents: NONE };
         let mut at = std::mem::replace(&mut self.live[place], complete).dependents;
         if at & ALONE != 0 {
-            self.released_by_one(kept_alone(op, at), &mut released);
+            self.release_dependent(kept_alone(op, at), &mut released);
             at = NONE;
         }
         while at != NONE {
             let Edge { op, next } = self.edges[at as usize];
-            self.released_by_one(op, &mut released);
+            self.release_dependent(op, &mut released);
             self.edges[at as usize].next = self.free;
             self.free = at;
             at = next;
@@ -174,7 +175,7 @@ impl Window {
     }
 
     /// One of those that an operation waits for is complete.
-    fn released_by_one(&mut self, op: OpId, released: &mut impl FnMut(OpId)) {
+    fn release_dependent(&mut self, op: OpId, released: &mut impl FnMut(OpId)) {
         // One that waits for any of several may have been released, and be complete, before the others are.
         let live = op.checked_sub(self.first).map(|place| &mut self.live[place as usize]);
         if let Some(live) = live.filter(|live| live.waits()) {

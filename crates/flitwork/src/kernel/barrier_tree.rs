@@ -1,4 +1,5 @@
-//! The barrier tree: separate wires for notifications of barriers, which arrive after a fixed time and wait for nothing.
+//! The barrier tree: separate wires for notifications of barriers, which arrive after a fixed time and wait for
+//! nothing.
 
 use super::network::{Endpoints, Network, Observed};
 use crate::host::Message;

@@ -1,7 +1,8 @@
 //! The bus: one channel that all ranks share, a transfer at a time.
 //!
-//! A rank that has a transfer waits for its turn. The bus is busy for its arbitration and for the flits of the transfer; each message
-//! has arrived when its last flit has been sent and the latency has passed. Time is exact, in fractions of a cycle.
+//! A rank that has a transfer waits for its turn. The bus is busy for its arbitration and for the flits of the
+//! transfer; each message has arrived when its last flit has been sent and the latency has passed. Time is exact, in
+//! fractions of a cycle.
 
 use super::network::{Endpoints, Network, Observed};
 use crate::host::{BusMessage, Hosts};

@@ -1,13 +1,14 @@
 //! Knots: virtual channels that can only wait for each other, while the rest of the network may still move.
 //!
-//! The front packet of an input VC waits for one of several things: for an output VC that another input VC owns, for room in the buffer behind
-//! an output VC, or, where its own buffer is empty, for its next flits. Each is an *alternative*. An input VC is *stuck* if all its alternatives lead to
-//! VCs that are stuck: then none of them can move first, so none ever moves. With a choice of outputs a cycle is therefore not enough:
-//! every alternative must be closed. Whatever a network cannot tell for certain counts as open, so nothing is called stuck that can move; what is
+//! The front packet of an input VC waits for one of several things: for an output VC that another input VC owns, for
+//! room in the buffer behind an output VC, or, where its own buffer is empty, for its next flits. Each is an
+//! *alternative*. An input VC is *stuck* if all its alternatives lead to VCs that are stuck: then none of them can move
+//! first, so none ever moves. With a choice of outputs a cycle is therefore not enough: every alternative must be
+//! closed. Whatever a network cannot tell for certain counts as open, so nothing is called stuck that can move; what is
 //! on its way has arrived when the loop looks again.
 //!
-//! Each part of a network adds what its own VCs wait for to one list ([`Waits`]); alternatives may lead to VCs of other parts. A [`Search`] keeps the
-//! list and what it derives from it, so that looking again takes no new memory.
+//! Each part of a network adds what its own VCs wait for to one list ([`Waits`]); alternatives may lead to VCs of other
+//! parts. A [`Search`] keeps the list and what it derives from it, so that looking again takes no new memory.
 
 use crate::transit::NONE;
 
@@ -16,7 +17,8 @@ use crate::transit::NONE;
 pub(crate) enum Alternative {
     /// Another input VC releases the output VC that it owns.
     Release(u32),
-    /// This input VC, whose buffer has `flits` flits, sends one. If it has fewer, the others, or their credits, are on their way.
+    /// This input VC, whose buffer has `flits` flits, sends one. If it has fewer, the others, or their credits, are on
+    /// their way.
     Room { vc: u32, flits: u32 },
     /// The input VC upstream sends more flits of the packet.
     Flits,
@@ -51,7 +53,8 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// An input VC has a packet, and `flits` flits in its buffer. `alternatives` adds its alternatives to the list; it returns false if one of them is open.
+    /// An input VC has a packet, and `flits` flits in its buffer. `alternatives` adds its alternatives to the list; it
+    /// returns false if one of them is open.
     pub fn occupied(&mut self, vc: u32, flits: u32, alternatives: impl FnOnce(&mut Vec<Alternative>) -> bool) {
         self.occupied += 1;
         let first = self.alternatives.len() as u32;
@@ -62,7 +65,8 @@ impl Waits {
         }
     }
 
-    /// Input VC `from` sends a packet to input VC `to`; `unreturned` of its flits have left it and their credits have not come back.
+    /// Input VC `from` sends a packet to input VC `to`; `unreturned` of its flits have left it and their credits have
+    /// not come back.
     pub fn feeds(&mut self, from: u32, to: u32, unreturned: u32) {
         self.feeders.push(Feeder { from, to, is_quiet: unreturned == 0 });
     }
@@ -106,7 +110,8 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// The knot of a network, if there is one; `list` adds what its parts wait for. What it says does not depend on how the network is cut.
+    /// The knot of a network, if there is one; `list` adds what its parts wait for. What it says does not depend on how
+    /// the network is cut.
     pub fn knot(&mut self, list: impl FnOnce(&mut Waits)) -> Option<Knot> {
         self.waits.clear();
         list(&mut self.waits);

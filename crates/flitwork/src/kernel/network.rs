@@ -11,9 +11,11 @@ use std::ops::Range;
 
 /// A network in motion. These are a few calls a cycle; none of them is made for a flit.
 ///
-/// Cycles ascend from call to call, and those in which [`Network::next_event`] promises that nothing happens may be left out.
+/// Cycles ascend from call to call, and those in which [`Network::next_event`] promises that nothing happens may be
+/// left out.
 pub(crate) trait Network: Send {
-    /// Step 1 of the model: what is due in cycle `now` arrives. Packets whose last flit arrived at their terminal join `arrived`.
+    /// Step 1 of the model: what is due in cycle `now` arrives. Packets whose last flit arrived at their terminal join
+    /// `arrived`.
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>);
 
     /// Steps 2b to 6: injection ports take packets and send, routers route, allocate and send.
@@ -36,7 +38,8 @@ pub(crate) trait Network: Send {
         String::new()
     }
 
-    /// Packets that are under way where nothing of a network, or of a part of it, is on a channel or in a stage of a router.
+    /// Packets that are under way where nothing of a network, or of a part of it, is on a channel or in a stage of a
+    /// router.
     fn packets_that_stand(&self) -> Option<u64> {
         Some(0)
     }
@@ -44,7 +47,8 @@ pub(crate) trait Network: Send {
     /// From the beginning of cycle `now` on flits that arrive at terminals in these cycles count.
     fn measure(&mut self, now: u64, window: Range<u64>);
 
-    /// Notes when flits leave terminals and arrive, where flits move one by one; `under_way` is for all parts of the network.
+    /// Notes when flits leave terminals and arrive, where flits move one by one; `under_way` is for all parts of the
+    /// network.
     fn keep_flit_times(&mut self, _under_way: &FlitsUnderWay) {}
 
     /// What these times have shown before cycle `before`, where they are kept.
@@ -71,7 +75,7 @@ pub(crate) struct Observed {
     pub flit_hops: u64,
     /// Flits over every channel.
     pub channel_flits: Vec<u64>,
-    /// The same by window of time, where asked for.
+    /// Flits over each channel by window of time, where that is recorded.
     pub channel_windows: Option<ChannelWindows>,
     /// Flits ejected at each terminal in the measurement.
     pub ejected_flits: Vec<u64>,

@@ -1,12 +1,14 @@
 //! The one loop: hosts, NICs and networks, cycle by cycle.
 //!
-//! A cycle is that of `docs/model.md`: networks deliver (1), ranks go on (2a), injection ports take packets and send, and
-//! routers work (2b to 6). The loop knows nothing of flits: it asks every network for its next event and leaves out the cycles
-//! in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep: those of one
-//! machine (a bus and a barrier tree beside routers and channels) share hosts, NICs and the log of packets, others have NICs and a log of their own.
+//! A cycle is that of `docs/model.md`: networks deliver (1), ranks go on (2a), injection ports take packets and send,
+//! and routers work (2b to 6). The loop knows nothing of flits: it asks every network for its next event and leaves out
+//! the cycles in which neither a network nor a NIC nor a rank has anything to do. Several networks advance in lockstep:
+//! those of one machine (a bus and a barrier tree beside routers and channels) share hosts, NICs and the log of
+//! packets, others have NICs and a log of their own.
 //!
-//! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over, or
-//! within a cycle (after 1, in 2a) when ranks request operations; the caller answers with [`Simulation::supply`] and goes on.
+//! A simulation can be paused: [`Simulation::advance`] returns when it has come to a given cycle, when the run is over,
+//! or within a cycle (after 1, in 2a) when ranks request operations; the caller answers with [`Simulation::supply`] and
+//! goes on.
 
 mod longer;
 mod measured;
@@ -54,7 +56,7 @@ pub(super) struct Attached {
     pub network: Box<dyn Network>,
     pub nics: Box<Nics>,
     pub log: Box<PacketLog>,
-    /// Of a part of a network, what others want to know of it.
+    /// What other parts of the network need to know, where this simulates a part.
     pub summary: Option<Summary>,
 }
 
@@ -108,8 +110,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation of a plan, before its first cycle, on as many threads as it says. Large routers pass through the stack: see
-    /// [`crate::simulate`].
+    /// A simulation of a plan, before its first cycle, on as many threads as it says. Large routers pass through the
+    /// stack: see [`crate::simulate`].
     ///
     /// # Errors
     /// [`Error::Schedule`] if the messages of a schedule do not match.
@@ -164,7 +166,8 @@ impl Simulation {
         self.now
     }
 
-    /// The cycles from the start of the ranks on in which each has completed an operation last; of traffic without ranks nothing.
+    /// The cycles from the start of the ranks on in which each has completed an operation last; of traffic without
+    /// ranks nothing.
     pub fn last_cycles(&self) -> Vec<u64> {
         let start = self.limits.start;
         self.hosts.iter().flat_map(Hosts::last_cycles).map(|cycle| cycle.saturating_sub(start)).collect()
@@ -363,7 +366,8 @@ impl Simulation {
         Ok(next.min(self.limits.max_cycles))
     }
 
-    /// The same with regard to NICs and ranks; `event` is the next one of a network. `None` if nothing will ever happen.
+    /// The same with regard to NICs and ranks; `event` is the next one of a network. `None` if nothing will ever
+    /// happen.
     fn next_turn(&self, now: u64, event: Option<u64>) -> Option<u64> {
         let nics = self.networks.iter().filter_map(|n| n.nics.next_turn(now));
         let ranks = match &self.hosts {
@@ -372,7 +376,8 @@ impl Simulation {
             Some(hosts) => hosts.next_compute_end(),
             None => None,
         };
-        // An open loop ends behind the last cycle of its measurement, whether or not something happens there; or it pauses, to become longer.
+        // An open loop ends behind the last cycle of its measurement, whether or not something happens there; or it
+        // pauses, to become longer.
         let last = self.phases.window().end - 1;
         let end = if now == last && self.phases.is_open() { last + 1 } else { last };
         let end = Some(end).filter(|&end| end > now && self.networks[0].nics.is_open_loop());

@@ -1,12 +1,12 @@
-//! Totals of equal stretches of time, in memory that does not grow: when all places are taken, neighbours are added up in
-//! pairs and a stretch is twice as long from then on (Heidelberger and Welch 1981, section 5).
+//! Totals of equal stretches of time, in memory that does not grow: when all places are taken, neighbours are added up
+//! in pairs and a stretch is twice as long from then on (Heidelberger and Welch 1981, section 5).
 
 /// What has arrived so far. The difference of two totals is what arrived in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Totals {
     /// Packets whose tail has arrived.
     pub packets: u64,
-    /// Their flits.
+    /// Flits of the packets.
     pub flits: u64,
     /// Sum of their packet latencies \[cycles].
     pub packet_latency: u64,
@@ -79,8 +79,9 @@ impl Batches {
         &self.closed
     }
 
-    /// Closes every batch that ends at or before `now`, with `totals` at the beginning of cycle `now`. What arrived since the
-    /// last call counts for the first of them: the caller looks at the end of each batch, unless nothing arrives for longer.
+    /// Closes every batch that ends at or before `now`, with `totals` at the beginning of cycle `now`. What arrived
+    /// since the last call counts for the first of them: the caller looks at the end of each batch, unless nothing
+    /// arrives for longer.
     pub fn close(&mut self, now: u64, totals: Totals) {
         while self.end() <= now {
             self.closed.push(totals.since(&self.before));

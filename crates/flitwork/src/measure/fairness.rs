@@ -32,8 +32,9 @@ impl Fairness {
     }
 }
 
-/// The terminals that starved in the `measured` cycles: none of their flits arrived in them, though a packet waited at its source for half of
-/// them or longer. `next_created` has the creation cycle of the next packet of each terminal that has not entered the network.
+/// The terminals that starved in the `measured` cycles: none of their flits arrived in them, though a packet waited at
+/// its source for half of them or longer. `next_created` has the creation cycle of the next packet of each terminal
+/// that has not entered the network.
 pub(crate) fn starved(delivered_flits: &[u64], next_created: &[u64], measured: Range<u64>) -> Vec<u32> {
     let half = measured.start.saturating_add(measured.end.saturating_sub(measured.start) / 2);
     let starved = |&(_, (&flits, &created)): &(u32, (&u64, &u64))| flits == 0 && created < half;

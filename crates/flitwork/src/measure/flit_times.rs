@@ -1,4 +1,5 @@
-//! When flits leave their terminals and arrive, where that is asked for: latencies of flits, and how far the flits of a packet come apart.
+//! When flits leave their terminals and arrive, where that is asked for: latencies of flits, and how far the flits of a
+//! packet come apart.
 
 use super::Origin;
 use std::collections::VecDeque;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Spread {
     /// How many there are.
     pub count: u64,
-    /// Their sum \[cycles].
+    /// Sum of the times \[cycles].
     pub sum: u64,
     /// The smallest \[cycles].
     pub least: u64,
@@ -42,7 +43,8 @@ impl Spread {
 pub struct FlitTally {
     /// From leaving the terminal to arrival, of the flits that arrived from the start of the measurement on.
     pub latency: Spread,
-    /// Cycles from the arrival of the head to that of the tail beyond one a flit, of the packets created in the measurement.
+    /// Cycles from the arrival of the head to that of the tail beyond one a flit, of the packets created in the
+    /// measurement.
     pub fragmentation: Spread,
 }
 
@@ -109,7 +111,8 @@ impl FlitTimes {
         });
     }
 
-    /// The next flit of a packet arrives in cycle `arrival`, which is not before `now`; packets created in `measurement` are measured.
+    /// The next flit of a packet arrives in cycle `arrival`, which is not before `now`; packets created in
+    /// `measurement` are measured.
     pub fn arrives(&mut self, packet: &Origin, tail: bool, arrival: u64, now: u64, measurement: &Range<u64>) {
         let sent = self.of_source(packet.src, |packets| {
             let at = packets.iter().position(|one| one.sequence == packet.sequence)?;

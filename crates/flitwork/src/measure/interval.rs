@@ -1,11 +1,11 @@
 //! Confidence intervals of a mean from one run: batch means, corrected for what their neighbours still have in common.
 //!
-//! Batches are added up to between 32 and 63 groups. The mean is the ratio of two sums (latency over packets, flits over
-//! cycles), so the spread is that of the residuals `numerator - mean * denominator` (the delta method; Law 2015, section
-//! 9.5.3). Neighbouring groups are correlated, so the half width for independent groups is multiplied by
-//! `sqrt((1 + r) / (1 - r))` with their lag-1 correlation `r`: groups are taken for a first-order autoregressive process, as in
-//! SBatch (Lada and Wilson 2008) and Skart (Tafazzoli and Wilson 2011). The estimate of `r` from `k` groups is too low by about
-//! `(1 + 4 r) / k` (Marriott and Pope 1954), which is added; a negative `r` counts as 0.
+//! Batches are added up to between 32 and 63 groups. The mean is the ratio of two sums (latency over packets, flits
+//! over cycles), so the spread is that of the residuals `numerator - mean * denominator` (the delta method; Law 2015,
+//! section 9.5.3). Neighbouring groups are correlated, so the half width for independent groups is multiplied by
+//! `sqrt((1 + r) / (1 - r))` with their lag-1 correlation `r`: groups are taken for a first-order autoregressive
+//! process, as in SBatch (Lada and Wilson 2008) and Skart (Tafazzoli and Wilson 2011). The estimate of `r` from `k`
+//! groups is too low by about `(1 + 4 r) / k` (Marriott and Pope 1954), which is added; a negative `r` counts as 0.
 
 use super::batches::{Batches, Totals};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -35,13 +35,14 @@ impl Interval {
         self.correlation <= TRUSTED
     }
 
-    /// Whether it is trusted and narrow enough.
+    /// Whether the interval is trusted and at most `relative` of its mean wide to each side.
     pub fn is_within(&self, relative: f64) -> bool {
         self.is_trusted() && self.half_width <= relative * self.mean.abs()
     }
 }
 
-/// The interval of `sum of numerator / sum of denominator` over the batches; `None` where there is too little to judge by.
+/// The interval of `sum of numerator / sum of denominator` over the batches; `None` where there is too little to judge
+/// by.
 pub(crate) fn interval(batches: &Batches, confidence: f64, part: impl Fn(&Totals) -> (f64, f64)) -> Option<Interval> {
     let size = (batches.closed().len() / GROUPS).max(1);
     let groups = || batches.grouped(size).map(|group| part(&group));
@@ -64,9 +65,9 @@ pub(crate) fn interval(batches: &Batches, confidence: f64, part: impl Fn(&Totals
     })
 }
 
-/// Two-sided quantile of Student's t: a variable with so many degrees of `freedom` lies between its negative and itself with the
-/// probability `confidence` (between 0 and 1). Infinite without freedom. Rounded to 6 decimal places, so that machines whose
-/// logarithms differ in the last bit end their runs in the same cycle.
+/// Two-sided quantile of Student's t: a variable with so many degrees of `freedom` lies between its negative and itself
+/// with the probability `confidence` (between 0 and 1). Infinite without freedom. Rounded to 6 decimal places, so that
+/// machines whose logarithms differ in the last bit end their runs in the same cycle.
 #[must_use]
 pub fn student_t(confidence: f64, freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).map_or(f64::INFINITY, |d| d.inverse_cdf(0.5 + 0.5 * confidence));
@@ -127,7 +128,8 @@ mod tests {
         }
     }
 
-    /// What the correction is for: with groups as short as the memory of the process, intervals would be far too narrow.
+    /// What the correction is for: with groups as short as the memory of the process, intervals would be far too
+    /// narrow.
     #[test]
     fn the_correction_widens_what_is_correlated() {
         let mut rng = Pcg64Mcg::seed_from_u64(7);

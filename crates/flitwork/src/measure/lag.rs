@@ -7,11 +7,13 @@ use super::verdict::Lag;
 pub(crate) struct Expected {
     /// Mean cycles between two packets of each terminal; one for all where they are alike.
     pub gap_cycles: Vec<f64>,
-    /// Variance of the number of packets created over that number, and of their lengths over the squared mean length, together.
+    /// Variance of the number of packets created over that number, and of their lengths over the squared mean length,
+    /// together.
     pub dispersion: f64,
     /// Mean length of a packet \[flits].
     pub flits: f64,
-    /// What nothing else delays takes the head of a packet at its terminal, and at each router with the channel behind it \[cycles].
+    /// What nothing else delays takes the head of a packet at its terminal, and at each router with the channel behind
+    /// it \[cycles].
     pub injection_cycles: f64,
     pub router_cycles: f64,
 }
@@ -27,11 +29,12 @@ impl Expected {
     }
 }
 
-/// Is told, before some cycle, of each terminal with packets that wait in its source queue: the terminal, and the cycle in which the oldest of
-/// them was created.
+/// Is told, before some cycle, of each terminal with packets that wait in its source queue: the terminal, and the cycle
+/// in which the oldest of them was created.
 pub(crate) type Oldest<'a> = dyn Fn(u64, &mut dyn FnMut(usize, u64)) + 'a;
 
-/// A look at the queues is followed by the next one when this share of the time has passed again, but not before so many cycles.
+/// A look at the queues is followed by the next one when this share of the time has passed again, but not before so
+/// many cycles.
 const NEXT: u64 = 32;
 const FEWEST: u64 = 8;
 
@@ -59,8 +62,8 @@ impl Lags {
         self.next
     }
 
-    /// Looks at the queues in cycle `at`; `oldest` calls back with a terminal and the cycle in which the oldest packet that waits there was
-    /// created, if that is before `at`.
+    /// Looks at the queues in cycle `at`; `oldest` calls back with a terminal and the cycle in which the oldest packet
+    /// that waits there was created, if that is before `at`.
     pub fn look(&mut self, at: u64, oldest: &Oldest) {
         let cycles = at.saturating_sub(self.last);
         if cycles == 0 {

@@ -25,7 +25,8 @@ pub struct LatencySummary {
 /// How often each latency occurred. Histograms of several runs are merged by adding up the counts of equal values.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LatencyHistogram {
-    /// Latencies that occurred, ascending: exact up to 2047 cycles, above that the largest of a range narrower than 0.1 % \[cycles].
+    /// Latencies that occurred, ascending: exact up to 2047 cycles, above that the largest of a range narrower than 0.1
+    /// % \[cycles].
     pub value_cycles: Vec<u64>,
     /// How many packets had each of them.
     pub packets: Vec<u64>,

@@ -21,7 +21,7 @@ pub(crate) struct Origin {
     pub sequence: u32,
     /// Message it belongs to: the operation in the schedule, or the sequence number.
     pub message: u32,
-    /// Its entry in the packet records, where those are kept.
+    /// Index of the packet in the packet records, where those are kept.
     pub record: u32,
 }
 
@@ -187,7 +187,8 @@ impl PacketLog {
         }
     }
 
-    /// An injection port of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index of its record.
+    /// An injection port of `terminal` took a packet of `flits` that was created in cycle `created`. Returns the index
+    /// of its record.
     #[inline(always)]
     pub fn taken(
         &mut self,
@@ -208,7 +209,7 @@ impl PacketLog {
         }
     }
 
-    /// Its head left the terminal.
+    /// Notes that the head of a packet left the terminal.
     #[inline]
     pub fn injected(&mut self, record: u32, terminal: u32, flits: u16, now: u64) {
         if let Some(records) = &mut self.records {
@@ -219,7 +220,7 @@ impl PacketLog {
         }
     }
 
-    /// Its tail arrived.
+    /// Notes that the tail of a packet arrived.
     #[inline(always)]
     pub fn arrived(&mut self, packet: &Arrival, now: u64) {
         // A sum: the order in which packets of one cycle are handled does not matter.
@@ -255,7 +256,8 @@ impl PacketLog {
         format!("{:016x}", mix(self.digest ^ packets))
     }
 
-    /// From now on the records of packets that have arrived are handed over during the run: see [`PacketRecords::hand_over`].
+    /// From now on the records of packets that have arrived are handed over during the run: see
+    /// [`PacketRecords::hand_over`].
     pub fn hand_over_records(&mut self) {
         self.records = self.records.take().map(PacketRecords::hand_over);
     }

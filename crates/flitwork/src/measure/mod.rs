@@ -50,11 +50,11 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// The workload, or the measurement and its drain, is complete.
     Complete,
-    /// Open loop: the source queues grow, of all terminals together or of one. Latencies then say how long the run was, not how fast the
-    /// network is.
+    /// Open loop: the source queues grow, of all terminals together or of one. Latencies then say how long the run was,
+    /// not how fast the network is.
     Saturated,
-    /// Open loop: the limit of cycles came before it was clear whether source queues and latencies grow, or before all that was measured
-    /// had arrived; a steady run: or before the mean latency was known well enough.
+    /// Open loop: the limit of cycles came before it was clear whether source queues and latencies grow, or before all
+    /// that was measured had arrived; a steady run: or before the mean latency was known well enough.
     NotConverged,
     /// The result was taken before the run ended: what is in it is what had happened by then.
     Interrupted,
@@ -65,11 +65,12 @@ pub enum Status {
 pub struct Precision {
     /// Confidence of the intervals.
     pub confidence: f64,
-    /// Of the mean packet latency \[cycles]; none where the network is saturated, or where too few packets arrived.
+    /// Half-width of the interval of the mean packet latency \[cycles]; none where the network is saturated, or where
+    /// too few packets arrived.
     pub packet_latency_half_width_cycles: Option<f64>,
-    /// Of the mean network latency \[cycles].
+    /// Half-width of the interval of the mean network latency \[cycles].
     pub network_latency_half_width_cycles: Option<f64>,
-    /// Of the accepted load [flits/cycle/terminal].
+    /// Half-width of the interval of the accepted load [flits/cycle/terminal].
     pub accepted_load_half_width: f64,
     /// Length of a batch \[cycles].
     pub batch_cycles: u64,
@@ -92,7 +93,8 @@ pub struct PacketRecord {
     pub message: u32,
     /// Injection port of its source that sent it.
     pub injection_port: u32,
-    /// Bit `d` is set where it walks dimension `d` in the minus direction; as decided at the source, for the first walk of two.
+    /// Bit `d` is set where it walks dimension `d` in the minus direction; as decided at the source, for the first walk
+    /// of two.
     pub minus: u8,
     /// Bit `d` is set where it crosses the wrap channel of dimension `d`; as decided at the source.
     pub wraps: u8,
@@ -104,7 +106,7 @@ pub struct PacketRecord {
     pub injected: u64,
     /// Cycle in which its tail arrived.
     pub arrived: u64,
-    /// Whether it belongs to the background.
+    /// Whether the packet belongs to the background.
     pub background: bool,
 }
 
@@ -135,8 +137,8 @@ pub struct BusReport {
 pub struct BackgroundResult {
     /// Packets that arrived.
     pub packets: u64,
-    /// Flits of packets created in the measurement [flits/cycle/terminal]. Beside a workload that completes, the measurement is
-    /// the time from t = 0 to completion.
+    /// Flits of packets created in the measurement [flits/cycle/terminal]. Beside a workload that completes, the
+    /// measurement is the time from t = 0 to completion.
     pub offered_load: f64,
     /// Flits of packets that arrived in the measurement [flits/cycle/terminal].
     pub accepted_load: f64,
@@ -144,7 +146,8 @@ pub struct BackgroundResult {
     pub packet_latency: LatencySummary,
     /// From injection of the head to arrival of the tail, packets of the measurement that arrived \[cycles].
     pub network_latency: LatencySummary,
-    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was measured.
+    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was
+    /// measured.
     pub mean_hops: Option<f64>,
     /// What arrived by window, where asked for.
     pub deliveries: Option<DeliveryWindows>,
@@ -160,8 +163,8 @@ pub enum KernelName {
     Packet,
 }
 
-/// The outcome of one simulation. All but the digest, the flit-hops and the flits over channels is of the workload alone; what
-/// became of a background stands in a section of its own.
+/// The outcome of one simulation. All but the digest, the flit-hops and the flits over channels is of the workload
+/// alone; what became of a background stands in a section of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulationResult {
     /// How the run ended.
@@ -176,8 +179,8 @@ pub struct SimulationResult {
     /// Why that is one where more were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads_why: Option<String>,
-    /// Workload that completes: cycles from t = 0 until the last tail arrived, or the last rank's program ended if that is later.
-    /// Open loop: cycle in which the run ended.
+    /// Workload that completes: cycles from t = 0 until the last tail arrived, or the last rank's program ended if that
+    /// is later. Open loop: cycle in which the run ended.
     pub completion_cycles: u64,
     /// Fingerprint of every packet's arrival: equal for equal plans and seeds on any machine (16 hex digits).
     pub digest: String,
@@ -185,15 +188,15 @@ pub struct SimulationResult {
     pub packets: u64,
     /// Switch traversals, ejection included.
     pub flit_hops: u64,
-    /// Open loop: cycles before the measurement \[cycles]. Workload that completes: cycles of background alone, before t = 0; 0
-    /// without a background.
+    /// Open loop: cycles before the measurement \[cycles]. Workload that completes: cycles of background alone, before
+    /// t = 0; 0 without a background.
     pub warmup_cycles: u64,
     /// Open loop: cycles of the measurement \[cycles]. Workload that completes: from t = 0 to completion.
     pub measurement_cycles: u64,
     /// Open loop: flits of packets created in the measurement [flits/cycle/terminal]. Workload that completes: 0.
     pub offered_load: f64,
-    /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Workload that completes: from t = 0 on. Beside a
-    /// background: flits of the workload's packets that arrived in that time.
+    /// Open loop: flits ejected in the measurement [flits/cycle/terminal]. Workload that completes: from t = 0 on.
+    /// Beside a background: flits of the workload's packets that arrived in that time.
     pub accepted_load: f64,
     /// From creation to arrival of the tail, packets of the measurement \[cycles].
     pub packet_latency: LatencySummary,
@@ -205,7 +208,8 @@ pub struct SimulationResult {
     pub network_latency_histogram: LatencyHistogram,
     /// Open loop: how well the means are known, where the measurement was long enough to tell.
     pub precision: Option<Precision>,
-    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was measured.
+    /// Mean number of channels between routers on the route of a packet of the measurement; none if nothing was
+    /// measured.
     pub mean_hops: Option<f64>,
     /// Flits over every channel between routers in the whole run, ascending by router and output port.
     pub channel_flits: Vec<u64>,
@@ -217,8 +221,8 @@ pub struct SimulationResult {
     pub delivered_flits: Vec<u64>,
     /// How evenly the network served the sources.
     pub fairness: Fairness,
-    /// Open loop: the terminals that starved. None of their flits arrived in the measurement, though a packet waited at its source for half of
-    /// it or longer.
+    /// Open loop: the terminals that starved. None of their flits arrived in the measurement, though a packet waited at
+    /// its source for half of it or longer.
     #[serde(default)]
     pub starved_terminals: Vec<u32>,
     /// What arrived by window, where asked for.

@@ -39,9 +39,9 @@ pub const OPERATION_KINDS: [&str; 11] =
 pub struct OperationRecord {
     /// Rank.
     pub rank: u32,
-    /// Its number in the program of the rank.
+    /// Number of the operation in the program of the rank.
     pub operation: u32,
-    /// What it does.
+    /// What the operation does.
     pub kind: OperationKind,
     /// The other rank of a message; `u32::MAX` where it is open, or there is none.
     pub peer: u32,
@@ -53,13 +53,14 @@ pub struct OperationRecord {
     pub step: u32,
     /// The program of the rank came to it.
     pub passed: u64,
-    /// It began: a computation, a task on its CPU, a receive that was posted late. Of all else `u64::MAX`.
+    /// Cycle in which the operation began: a computation, a task on its CPU, a receive that was posted late. Of all
+    /// else `u64::MAX`.
     pub began: u64,
-    /// It was complete.
+    /// Cycle in which the operation was complete.
     pub ended: u64,
-    /// Of a receive: its message arrived.
+    /// Cycle in which the message of a receive arrived.
     pub arrived: u64,
-    /// Of a receive: the operation that sent its message; `u32::MAX` of all else.
+    /// The operation that sent the message of a receive; `u32::MAX` of all else.
     pub from_operation: u32,
     /// Operations of the rank that it waits for.
     pub waits_for: u32,
@@ -72,7 +73,8 @@ pub struct OperationReport {
     pub operations: Vec<OperationRecord>,
     /// The numbers of the operations that each waits for, one after the other.
     pub waits_for: Vec<u32>,
-    /// The rank and the operation that sent each packet, indexed as the packet records; `u32::MAX` where it has not arrived.
+    /// The rank and the operation that sent each packet, indexed as the packet records; `u32::MAX` where it has not
+    /// arrived.
     pub senders: Vec<(u32, u32)>,
 }
 

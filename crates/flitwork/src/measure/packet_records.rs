@@ -1,7 +1,9 @@
-//! The records of packets while a run lasts: all of them until its end, or those that have not arrived and been taken away.
+//! The records of packets while a run lasts: all of them until its end, or those that have not arrived and been taken
+//! away.
 //!
-//! Records are appended as injection ports take packets: a place for each source would be in no cache when its next packet comes. Sources are noted
-//! beside them. From these alone the order by source is found at the end, so no record is read, or moved, before columns are made.
+//! Records are appended as injection ports take packets: a place for each source would be in no cache when its next
+//! packet comes. Sources are noted beside them. From these alone the order by source is found at the end, so no record
+//! is read, or moved, before columns are made.
 
 use super::PacketRecord;
 use super::packet_table::PacketTable;
@@ -28,8 +30,8 @@ struct HandedOver {
 }
 
 impl PacketRecords {
-    /// The same where records of packets that have arrived are taken away while the run lasts, in the order of their arrival: no more
-    /// are kept than packets are under way, besides those that nobody has taken yet.
+    /// These records where those of packets that have arrived are taken away while the run lasts, in the order of their
+    /// arrival: no more are kept than packets are under way, besides those that nobody has taken yet.
     pub fn hand_over(self) -> Self {
         PacketRecords { handed_over: Some(HandedOver::default()), ..self }
     }
@@ -55,7 +57,7 @@ impl PacketRecords {
         self.records[number as usize].injected = now;
     }
 
-    /// Its tail arrived.
+    /// Notes that the tail of a packet arrived.
     #[inline]
     pub fn arrived(&mut self, number: u32, hops: u32, now: u64) {
         let record = &mut self.records[number as usize];
@@ -82,7 +84,8 @@ impl PacketRecords {
         PacketTable::new(self.records, order)
     }
 
-    /// The numbers of all packets, source by source. Those of a source are in order: it numbers packets as injection ports take them.
+    /// The numbers of all packets, source by source. Those of a source are in order: it numbers packets as injection
+    /// ports take them.
     fn by_source(&self) -> Vec<u32> {
         let sources = self.source_of.iter().map(|&source| source as usize + 1).max().unwrap_or(0);
         // How many packets are before those of a source; then the place of its next one.

@@ -55,7 +55,8 @@ impl PacketTable {
         into.extend(self.order[places].iter().map(|&number| self.records[number as usize]));
     }
 
-    /// The place of each packet by its number in the run. Only of a run that kept all its packets: what is handed over has other numbers.
+    /// The place of each packet by its number in the run. Only of a run that kept all its packets: what is handed over
+    /// has other numbers.
     pub(crate) fn places(&self) -> Places {
         let mut of_number = vec![0; self.order.len()];
         self.order.iter().zip(0..).for_each(|(&number, place)| of_number[number as usize] = place);

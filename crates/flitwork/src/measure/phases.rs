@@ -11,8 +11,9 @@ use std::ops::Range;
 
 /// Confidence of the intervals of a run with a fixed measurement.
 const CONFIDENCE: f64 = 0.95;
-/// A run with a fixed measurement goes on until it is clear whether the network carries the load, but not for longer than this many times
-/// warm-up and measurement, or than so many packets take on a channel (with bursts: as many times more).
+/// A run with a fixed measurement goes on until it is clear whether the network carries the load, but not for longer
+/// than this many times warm-up and measurement, or than so many packets take on a channel (with bursts: as many times
+/// more).
 const LONGEST: u64 = 16;
 const LONGEST_PACKETS: f64 = 2_000.0;
 /// The verdict is looked at again when this share of the time since the beginning of the measurement has passed.
@@ -29,8 +30,8 @@ pub(crate) struct View<'a> {
     pub untaken_before: &'a dyn Fn(u64) -> u64,
     /// Flits sent over every network channel so far.
     pub channel_flits: &'a dyn Fn(u64, &mut Vec<u64>),
-    /// Calls back with each terminal that has packets which were created before some cycle and that no injection port has taken, and the
-    /// creation cycle of the oldest one.
+    /// Calls back with each terminal that has packets which were created before some cycle and that no injection port
+    /// has taken, and the creation cycle of the oldest one.
     pub oldest: &'a Oldest<'a>,
 }
 
@@ -91,7 +92,8 @@ impl Phases {
         Phases { expected, senders, ..self }
     }
 
-    /// The run drains all that was measured, as long as that takes, and is judged when it is over: its caller decides when to stop.
+    /// The run drains all that was measured, as long as that takes, and is judged when it is over: its caller decides
+    /// when to stop.
     pub fn leave_end_to_caller(&mut self) {
         self.waits_for_verdict = false;
     }
@@ -164,7 +166,8 @@ impl Phases {
         self.next
     }
 
-    /// A cycle that an idle network must not skip: the next decision of a steady run, and the last one before the verdict on a fixed one.
+    /// A cycle that an idle network must not skip: the next decision of a steady run, and the last one before the
+    /// verdict on a fixed one.
     pub fn next_check(&self) -> u64 {
         match self.steady {
             Some(_) => self.next,
@@ -173,8 +176,8 @@ impl Phases {
         }
     }
 
-    /// Whether the run goes on after the measurement until all that was measured has arrived. Packets that wait before a
-    /// saturated network would keep it busy for as long as it was measured, to no purpose.
+    /// Whether the run goes on after the measurement until all that was measured has arrived. Packets that wait before
+    /// a saturated network would keep it busy for as long as it was measured, to no purpose.
     pub fn drains(&self) -> bool {
         self.verdict != Some(Status::Saturated)
     }
@@ -330,8 +333,8 @@ impl Phases {
         end.iter().zip(&self.begin.channel_flits).map(|(end, begin)| end - begin).collect()
     }
 
-    /// How well the means are known; `None` for a workload that completes, or where the measurement was too short to tell. The latency of
-    /// a saturated network has no mean.
+    /// How well the means are known; `None` for a workload that completes, or where the measurement was too short to
+    /// tell. The latency of a saturated network has no mean.
     pub fn precision(&self, terminals: usize, status: Status) -> Option<Precision> {
         self.begin.state.filter(|_| !self.is_whole_run())?;
         let confidence = self.steady.as_ref().map_or(CONFIDENCE, Steady::confidence);

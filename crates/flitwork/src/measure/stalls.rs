@@ -1,5 +1,5 @@
-//! Why flits stand still: each cycle in which the front flit of a buffer (or the next flit of an injection port) does not move is
-//! counted under one reason.
+//! Why flits stand still: each cycle in which the front flit of a buffer (or the next flit of an injection port) does
+//! not move is counted under one reason.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,8 @@ pub enum StallReason {
     InputPortBusy,
     /// At its destination: it asked for the switch, and another flit used its ejection port.
     EjectionPortBusy,
-    /// At its destination: a head without an ejection VC, because all that it may use are taken, or another head got the free one.
+    /// At its destination: a head without an ejection VC, because all that it may use are taken, or another head got
+    /// the free one.
     NoEjectionVc,
     /// At an injection port: no credit.
     SourceNoCredit,
@@ -55,10 +56,12 @@ pub struct StallReport {
     /// Flit-cycles in which a flit at its destination router stood still although some ejection port of its terminal
     /// was idle in that cycle, in the order of [`STALL_REASONS`].
     pub idle_ejection: [u64; REASONS],
-    /// Cycles in which an input port was blocked by the head of a line, flattened `[router][port]`: it sent nothing, though a packet
-    /// behind the front of one of its VCs goes to an output port that sent nothing either. Empty where routes are not fixed.
+    /// Cycles in which an input port was blocked by the head of a line, flattened `[router][port]`: it sent nothing,
+    /// though a packet behind the front of one of its VCs goes to an output port that sent nothing either. Empty where
+    /// routes are not fixed.
     pub hol_blocked: Vec<u64>,
-    /// Flit-cycles per time window (see `record.channel_window_cycles`), flattened `[window][reason]`; empty without windows.
+    /// Flit-cycles per time window (see `record.channel_window_cycles`), flattened `[window][reason]`; empty without
+    /// windows.
     pub windows: Vec<u64>,
 }
 
@@ -82,7 +85,7 @@ impl StallCounter {
         StallCounter { report, window: 0, windowed }
     }
 
-    /// One flit stood still for one cycle.
+    /// Counts a flit that stood still for one cycle.
     pub fn count(&mut self, reason: StallReason, tail: bool, ejection_port_idle: bool) {
         self.add(reason, 1);
         self.report.tails[reason as usize] += u64::from(tail);

@@ -1,5 +1,5 @@
-//! Steady state, measured properly: the warm-up is detected, and the measurement goes on until the mean latency is known well
-//! enough. The page *Steady state* of the documentation explains the method and names its sources.
+//! Steady state, measured properly: the warm-up is detected, and the measurement goes on until the mean latency is
+//! known well enough. The page *Steady state* of the documentation explains the method and names its sources.
 
 use super::Status;
 use super::batches::{Batches, Totals};
@@ -9,13 +9,13 @@ use super::warm_up::is_stationary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Open loop: instead of a fixed warm-up and measurement, detect the end of the warm-up and measure until the mean packet
-/// latency is known well enough. Write an empty table to take every default.
+/// Open loop: instead of a fixed warm-up and measurement, detect the end of the warm-up and measure until the mean
+/// packet latency is known well enough. Write an empty table to take every default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SteadySpec {
-    /// Half width of the confidence interval of the mean packet latency at which the measurement ends, as a share of the
-    /// mean; more than 0 and less than 1. A saturated network: of the accepted load. Default: 0.02.
+    /// Half width of the confidence interval of the mean packet latency at which the measurement ends, as a share of
+    /// the mean; more than 0 and less than 1. A saturated network: of the accepted load. Default: 0.02.
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub relative_ci: f64,
     /// Confidence of all intervals, 0.5 to 0.9999. Default: 0.95.
@@ -25,11 +25,11 @@ pub struct SteadySpec {
     pub warmup: WarmUpTest,
     /// Fewest cycles of warm-up \[cycles]. Default: 5000.
     pub min_warmup_cycles: u64,
-    /// Fewest cycles of measurement \[cycles]; four times as many where the network is saturated, as it may take long to
-    /// collapse. Default: 10000.
+    /// Fewest cycles of measurement \[cycles]; four times as many where the network is saturated, as it may take long
+    /// to collapse. Default: 10000.
     pub min_measurement_cycles: u64,
-    /// Most cycles of warm-up and measurement together, at most half of them warm-up \[cycles], at least 1000. A run that ends there
-    /// knows its mean less well than was asked. Default: 200000.
+    /// Most cycles of warm-up and measurement together, at most half of them warm-up \[cycles], at least 1000. A run
+    /// that ends there knows its mean less well than was asked. Default: 200000.
     #[schemars(range(min = 1000))]
     pub max_cycles: u64,
 }
@@ -53,8 +53,8 @@ impl Default for SteadySpec {
 pub enum WarmUpTest {
     /// The marginal standard error rule of White 1997 on batches, for packet latency and accepted load.
     Mser,
-    /// Mean packet latency and accepted load of the last third of the cycles so far differ by less than 5 % from those of the
-    /// two ninths before.
+    /// Mean packet latency and accepted load of the last third of the cycles so far differ by less than 5 % from those
+    /// of the two ninths before.
     Stable,
 }
 
@@ -62,8 +62,8 @@ pub enum WarmUpTest {
 const STABLE: f64 = 0.05;
 /// Source queues that take less than this share of the packets created do not count as growing.
 const GROWTH: f64 = 0.01;
-/// A saturated network is measured for this many times the fewest cycles: just above saturation the accepted load sinks slowly,
-/// over tens of thousands of cycles, in steps that a short measurement does not see.
+/// A saturated network is measured for this many times the fewest cycles: just above saturation the accepted load sinks
+/// slowly, over tens of thousands of cycles, in steps that a short measurement does not see.
 const SATURATED: u64 = 4;
 /// The earliest check of the warm-up \[cycles].
 const FIRST_CHECK: u64 = 500;
@@ -78,7 +78,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Packets created since `before`, as far as they have arrived or wait at their sources, and by how many more wait there.
+    /// Packets created since `before`, as far as they have arrived or wait at their sources, and by how many more wait
+    /// there.
     pub fn created_and_growth_since(&self, before: &Snapshot) -> (f64, f64) {
         let growth = self.backlog as f64 - before.backlog as f64;
         (((self.totals.packets - before.totals.packets) as f64 + growth).max(0.0), growth)
@@ -90,8 +91,8 @@ impl Snapshot {
         latency / ((self.totals.packets - before.totals.packets) as f64).max(1.0)
     }
 
-    /// Whether the source queues have grown since `before` by more than chance (three standard deviations of the number of
-    /// packets created) and by more than 1 % of the packets created.
+    /// Whether the source queues have grown since `before` by more than chance (three standard deviations of the number
+    /// of packets created) and by more than 1 % of the packets created.
     fn has_grown_since(&self, before: &Snapshot) -> bool {
         let (created, growth) = self.created_and_growth_since(before);
         growth > 3.0 * created.sqrt() && growth > GROWTH * created
@@ -185,8 +186,8 @@ impl Steady {
         Decision::Begin
     }
 
-    /// Whether accepted load and latency are stationary; of a saturated network, whose latency grows as long as it runs, the
-    /// accepted load.
+    /// Whether accepted load and latency are stationary; of a saturated network, whose latency grows as long as it
+    /// runs, the accepted load.
     fn is_warm(&mut self, batches: &Batches) -> bool {
         let [a, b, c] = &self.history;
         let saturated = b.has_grown_since(a) && c.has_grown_since(b);

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub struct Tally {
     /// Packets whose tail has arrived, whenever they were created.
     pub packets: u64,
-    /// Their flits.
+    /// Flits of these packets.
     pub flits: u64,
     /// Sum of their packet latencies \[cycles].
     pub packet_latency_cycles: u64,
@@ -26,11 +26,11 @@ pub struct Tally {
     pub under_way_created: u64,
     /// Packets whose head left the terminal in the measurement, by source.
     pub injected_packets: Vec<u64>,
-    /// Their flits.
+    /// Flits of these packets, by source.
     pub injected_flits: Vec<u64>,
     /// Packets whose tail arrived in the measurement, by destination.
     pub accepted_packets: Vec<u64>,
-    /// Of flits, where that was asked for.
+    /// Counts of flits, where they are recorded.
     pub of_flits: Option<FlitTally>,
 }
 

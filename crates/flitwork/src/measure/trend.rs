@@ -1,7 +1,8 @@
 //! Whether a mean still rises: the last third of the batches against the first one.
 //!
-//! The batches are added up to groups as for an interval. Their spread is that around a straight line, so a steady rise does not hide
-//! itself, and neighbours that have something in common count for less, by `sqrt((1 + r) / (1 - r))` as in the interval.
+//! The batches are added up to groups as for an interval. Their spread is that around a straight line, so a steady rise
+//! does not hide itself, and neighbours that have something in common count for less, by `sqrt((1 + r) / (1 - r))` as
+//! in the interval.
 
 use super::batches::{Batches, Totals};
 use super::verdict::Trend;

@@ -1,11 +1,12 @@
 //! Whether a network carries what it is offered: the one decision, for fixed and for steady measurements.
 //!
-//! Above saturation the source queues grow as long as the run lasts: at 110 % of what the network carries, one packet in eleven is left
-//! behind. Below saturation they only fluctuate. So three numbers are looked at, each as a share that stays the same above saturation
-//! and falls to 0 below it as the run becomes longer: how much all source queues together have grown, how far the slowest sender lags
-//! behind, and how much the latency has grown. A network is called saturated only if chance cannot explain the share, and is said to carry its
-//! load only if the share is small and the run long enough to have shown it: the load that was drawn is close to the one that was asked
-//! for, and the network, which fills before its source queues grow, holds little of what was created. Where no sender waits for long, nor
+//! Above saturation the source queues grow as long as the run lasts: at 110 % of what the network carries, one packet
+//! in eleven is left behind. Below saturation they only fluctuate. So three numbers are looked at, each as a share that
+//! stays the same above saturation and falls to 0 below it as the run becomes longer: how much all source queues
+//! together have grown, how far the slowest sender lags behind, and how much the latency has grown. A network is called
+//! saturated only if chance cannot explain the share, and is said to carry its load only if the share is small and the
+//! run long enough to have shown it: the load that was drawn is close to the one that was asked for, and the network,
+//! which fills before its source queues grow, holds little of what was created. Where no sender waits for long, nor
 //! packets on their way, short runs are enough. Otherwise the verdict is open, and more cycles decide.
 
 /// What a run shows of its source queues and latencies, from the beginning of the measurement on.
@@ -26,9 +27,9 @@ pub(crate) struct Evidence {
     pub dispersion: f64,
     /// Mean length of a packet \[flits].
     pub flits: f64,
-    /// Of the slowest sender.
+    /// Lag of the slowest sender.
     pub lag: Lag,
-    /// Of the packet latency.
+    /// Trend of the packet latency.
     pub trend: Trend,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Evidence {
 pub(crate) struct Lag {
     /// Share of the mean time that had passed.
     pub share: f64,
-    /// The same in cycles.
+    /// The lag \[cycles].
     pub cycles: f64,
     /// In packets that it creates in that time.
     pub packets: f64,
@@ -65,30 +66,33 @@ pub(crate) enum Verdict {
     Open,
 }
 
-/// Growth of all source queues together: at most so much of what is created is none. More is certain beyond so many standard deviations.
+/// Growth of all source queues together: at most so much of what is created is none. More is certain beyond so many
+/// standard deviations.
 const GROWTH: f64 = 0.01;
 const GROWTH_SURE: f64 = 4.0;
 /// A sender that lags behind by this share of the time starves; it keeps up if it lags by at most the smaller share.
 const STARVES: f64 = 0.04;
 const KEEPS_UP: f64 = 0.015;
-/// A queue at 90 % of its capacity holds more than `n` packets with probability `exp(-n / 5)`, and it holds fewer on average over time: a lag
-/// of fewer packets than this many times the logarithm of the senders, and of 1 / 3000, may be chance.
+/// A queue at 90 % of its capacity holds more than `n` packets with probability `exp(-n / 5)`, and it holds fewer on
+/// average over time: a lag of fewer packets than this many times the logarithm of the senders, and of 1 / 3000, may be
+/// chance.
 const TAIL: f64 = 4.0;
 const RARE: f64 = 8.0;
 /// A latency that rises by at most this share, or within so many standard errors, is stationary.
 const RISE: f64 = 0.1;
 const RISE_POSSIBLE: f64 = 2.0;
-/// The network is far from saturation where no sender waits for longer than this many packets take on its own channel, and packets take no
-/// longer on their way than this many times what they take alone.
+/// The network is far from saturation where no sender waits for longer than this many packets take on its own channel,
+/// and packets take no longer on their way than this many times what they take alone.
 const SHORT: f64 = 0.5;
 const NEARLY_ALONE: f64 = 2.0;
-/// So many packets on a busy channel are enough for that: with a tenth of a channel too much, chance would have to draw a sixth less.
+/// So many packets on a busy channel are enough for that: with a tenth of a channel too much, chance would have to draw
+/// a sixth less.
 const FEW: f64 = 300.0;
-/// Elsewhere a run is long enough to tell if a busy channel had time for so many packets, the load that was drawn is known to this share, and
-/// the network holds at most this share of the packets: it fills before source queues grow.
-const ENOUGH: f64 = 600.0;
-const KNOWN: f64 = 0.03;
-const HELD: f64 = 0.02;
+/// Elsewhere a run is long enough to tell if a busy channel had time for so many packets, the load that was drawn is
+/// known to this share, and the network holds at most this share of the packets: it fills before source queues grow.
+const ENOUGH_PACKETS: f64 = 600.0;
+const MAX_LOAD_ERROR: f64 = 0.03;
+const MAX_UNDER_WAY: f64 = 0.02;
 
 /// The verdict on a run.
 pub(crate) fn judge(e: &Evidence) -> Verdict {
@@ -105,7 +109,8 @@ pub(crate) fn judge(e: &Evidence) -> Verdict {
     let packets = e.cycles / (e.flits * dispersion).max(1.0);
     let waits_little = e.lag.cycles <= SHORT * e.flits * dispersion && e.latency <= NEARLY_ALONE * e.latency_alone;
     let is_at_ease = packets >= FEW && waits_little;
-    let is_known = packets >= ENOUGH && chance <= KNOWN * e.created && e.under_way <= HELD * e.created;
+    let is_known =
+        packets >= ENOUGH_PACKETS && chance <= MAX_LOAD_ERROR * e.created && e.under_way <= MAX_UNDER_WAY * e.created;
     if !grows && keeps_up && is_stationary && (is_at_ease || is_known) { Verdict::Carries } else { Verdict::Open }
 }
 
@@ -113,8 +118,8 @@ pub(crate) fn judge(e: &Evidence) -> Verdict {
 mod tests {
     use super::*;
 
-    /// 64 terminals that create 0.1 packets a cycle for `cycles` cycles, behind as many of warm-up; `left` of 1000 packets are left behind
-    /// by all senders.
+    /// 64 terminals that create 0.1 packets a cycle for `cycles` cycles, behind as many of warm-up; `left` of 1000
+    /// packets are left behind by all senders.
     fn evidence(cycles: f64, left: f64) -> Evidence {
         let share = left / 1000.0;
         let lag = Lag { share, cycles: share * 1.5 * cycles, packets: share * 0.1 * 1.5 * cycles, senders: 64.0 };

@@ -1,7 +1,8 @@
 //! Where and why packets wait in the network: for each packet and place the cycles of standing still, by reason.
 //!
-//! A cycle counts where the flit that decides stands still: until the head of a packet has left its last router that is the head,
-//! behind it (`body`) the front flit of each buffer that the rest of the packet is in. What `docs/explain.md` makes of it is summed in Python.
+//! A cycle counts where the flit that decides stands still: until the head of a packet has left its last router that is
+//! the head, behind it (`body`) the front flit of each buffer that the rest of the packet is in. What `docs/explain.md`
+//! makes of it is summed in Python.
 
 use super::Places;
 use super::stalls::{STALL_REASONS, StallReason};
@@ -9,7 +10,7 @@ use super::stalls::{STALL_REASONS, StallReason};
 /// Why a packet waits, as it is counted: a [`StallReason`], or [`BEHIND_PACKET`].
 pub type WaitReason = u8;
 
-/// Its head is in a buffer, behind another packet.
+/// The reason of a packet whose head is in a buffer, behind another packet.
 pub const BEHIND_PACKET: WaitReason = STALL_REASONS.len() as u8;
 
 const REASONS: usize = STALL_REASONS.len() + 1;
@@ -18,13 +19,15 @@ const NONE: u32 = u32::MAX;
 /// Cycles that a packet waited at a place for one reason; there may be several of one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitRecord {
-    /// Its entry in the packet records.
+    /// Index of the packet in the packet records.
     pub packet: u32,
-    /// Buffers that its head had come to until then (of a part that follows: until it left there): 0 at the source, 1 in the first router.
+    /// Buffers that its head had come to until then (of a part that follows: until it left there): 0 at the source, 1
+    /// in the first router.
     pub hop: u16,
     /// The router in which it waits, or that its terminal is at.
     pub router: u32,
-    /// The output port that it wants; of what waits at the source the input port of the router behind the injection port.
+    /// The output port that it wants; of what waits at the source the input port of the router behind the injection
+    /// port.
     pub port: u32,
     /// Why.
     pub reason: WaitReason,
@@ -39,10 +42,11 @@ pub struct WaitRecord {
 pub struct WaitReport {
     /// In order of packet.
     pub waits: Vec<WaitRecord>,
-    /// The cycle in which the head of each packet arrives at its terminal, indexed by packet; `u64::MAX` where it has not left the
-    /// last router.
+    /// The cycle in which the head of each packet arrives at its terminal, indexed by packet; `u64::MAX` where it has
+    /// not left the last router.
     pub head_arrived: Vec<u64>,
-    /// The same cycles by window of time, of all packets together, in order of window, router, port and reason; none without windows.
+    /// Cycles waited by window of time, of all packets together, in order of window, router, port and reason; none
+    /// without windows.
     pub windows: Option<Vec<WaitWindow>>,
 }
 
@@ -118,7 +122,8 @@ impl WaitLog {
         WaitLog { report, open, sources: vcs, left: Vec::new(), left_from, behind: Vec::new(), windows: None }
     }
 
-    /// Sums by window of time, too: so many routers, each with so many ports at most. [`WaitLog::next_window`] is called.
+    /// Sums by window of time, too: so many routers, each with so many ports at most. [`WaitLog::next_window`] is
+    /// called.
     pub fn with_windows(mut self, routers: usize, ports: usize) -> Self {
         let cycles = vec![0; routers * ports * REASONS];
         self.windows = Some(Windows { number: 0, ports, cycles, counted: Vec::new(), rows: Vec::new() });

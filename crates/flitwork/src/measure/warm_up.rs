@@ -1,8 +1,9 @@
 //! When a run has warmed up: the marginal standard error rule on batches of the output.
 //!
-//! MSER (White 1997; on batches: White, Cobb and Spratt 2000) leaves out the first `d` of `n` values, where `d` minimises
-//! the squared standard error of the mean of the rest, `S^2(d) / (n - d)`. If that `d` lies in the second half, the transient
-//! is not over and more data is needed: this is how Hoad, Robinson and Davies 2010 let the rule run while a simulation runs.
+//! MSER (White 1997; on batches: White, Cobb and Spratt 2000) leaves out the first `d` of `n` values, where `d`
+//! minimises the squared standard error of the mean of the rest, `S^2(d) / (n - d)`. If that `d` lies in the second
+//! half, the transient is not over and more data is needed: this is how Hoad, Robinson and Davies 2010 let the rule run
+//! while a simulation runs.
 
 use super::batches::{Batches, Totals};
 
@@ -65,7 +66,8 @@ mod tests {
     fn an_exponential_transient_is_left_out_to_where_the_noise_hides_it() {
         for seed in 0..20 {
             let d = truncation(&noise(300, seed, |i| 50.0 - 30.0 * (-i / 15.0_f64).exp()));
-            // The transient falls below half of the noise (0.29 standard deviations, averaged over hundreds) after 50 to 110.
+            // The transient falls below half of the noise (0.29 standard deviations, averaged over hundreds) after 50
+            // to 110.
             assert!((40..150).contains(&d), "{d}");
         }
     }

@@ -17,8 +17,8 @@ pub struct StepOverlap {
     pub most_of_a_terminal: u32,
     /// Flits of the longest of them.
     pub longest_flits: u64,
-    /// The most of them that cross one channel: the message-overlap degree. One that goes either way round a ring counts half in each;
-    /// on a slow channel each counts as the cycles that a flit takes.
+    /// The most of them that cross one channel: the message-overlap degree. One that goes either way round a ring
+    /// counts half in each; on a slow channel each counts as the cycles that a flit takes.
     pub overlap: f64,
     /// The most hops of one of them.
     pub hops: u32,

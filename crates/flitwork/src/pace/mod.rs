@@ -1,11 +1,13 @@
 //! Pacing: how long an injection port pauses between packets, so that the messages of a step share channels evenly.
 //!
-//! If `m` messages of a step cross one channel, none of them gets more than `1/m` of it. A NIC that sends faster fills buffers, and what
-//! waits there holds up packets that cross other channels. So the NIC sends a packet, then pauses for `m - 1` packets (Shibamura et
-//! al. 2012): `m` is the *message-overlap degree* (MOD) of the step, the largest number of its messages on one channel, and follows from
-//! the schedule, the placement and the routing alone. The predecessor paces by hops instead: the largest number of hops in the step.
+//! If `m` messages of a step cross one channel, none of them gets more than `1/m` of it. A NIC that sends faster fills
+//! buffers, and what waits there holds up packets that cross other channels. So the NIC sends a packet, then pauses for
+//! `m - 1` packets (Shibamura et al. 2012): `m` is the *message-overlap degree* (MOD) of the step, the largest number
+//! of its messages on one channel, and follows from the schedule, the placement and the routing alone. The predecessor
+//! paces by hops instead: the largest number of hops in the step.
 //!
-//! [`steps`] counts, [`Gaps`] is what the NIC looks up: packets' worth of pause by step. `docs/model.md`, step 2b, says when it pauses.
+//! [`steps`] counts, [`Gaps`] is what the NIC looks up: packets' worth of pause by step. `docs/model.md`, step 2b, says
+//! when it pauses.
 
 mod count;
 mod spec;
@@ -51,7 +53,7 @@ impl Gaps {
 pub struct Paced<'a> {
     /// The network.
     pub fabric: &'a Fabric,
-    /// Its routing.
+    /// The routing of the network.
     pub routing: &'a Routing,
     /// What is sent; `None` for traffic.
     pub schedule: Option<&'a Schedule>,
@@ -66,7 +68,8 @@ pub struct Paced<'a> {
 /// The pauses that a specification asks for; `None` where ports never pause.
 ///
 /// # Errors
-/// [`Error::Config`] where the workload is no schedule, or nothing is known of its messages or their routes before the run.
+/// [`Error::Config`] where the workload is no schedule, or nothing is known of its messages or their routes before the
+/// run.
 pub fn resolve(spec: &PacingSpec, on: &Paced) -> Result<Option<Gaps>> {
     let refused =
         |kind: &str, expected: &str, hint: &str| Err(Error::config("network.nic.pacing.kind", kind, expected, hint));

@@ -40,7 +40,8 @@ pub enum GapUnit {
     Packet,
 }
 
-/// Pauses of injection ports that depend on the message: only for workloads that are schedules. See the model page, step 2b.
+/// Pauses of injection ports that depend on the message: only for workloads that are schedules. See the model page,
+/// step 2b.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacingSpec {
@@ -51,8 +52,8 @@ pub struct PacingSpec {
     pub gap_packets: u32,
     /// Which messages are counted together. Default: step.
     pub over: Over,
-    /// A port pauses after the last packet of a message, too, and the pause is shared by all messages that the NIC sends in the step:
-    /// with `m` of them and `c` ports MOD becomes `MOD * min(c, m) / m`, rounded up. Default: false.
+    /// A port pauses after the last packet of a message, too, and the pause is shared by all messages that the NIC
+    /// sends in the step: with `m` of them and `c` ports MOD becomes `MOD * min(c, m) / m`, rounded up. Default: false.
     pub aggregate: bool,
     /// What a packet's worth of pause is. Default: longest_packet.
     pub unit: GapUnit,

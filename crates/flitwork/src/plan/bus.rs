@@ -10,7 +10,7 @@ use crate::topology::Fabric;
 /// The numbers that a bus runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusParams {
-    /// What it carries.
+    /// Flits that the bus carries in a cycle.
     pub rate: Rate,
     /// Time before each transfer \[cycles].
     pub arbitration_cycles: u32,

@@ -1,5 +1,5 @@
-//! What a plan tells those who show, sort or store runs: its channels, and the names and numbers that follow from the specification.
-//! They derive none of it themselves.
+//! What a plan tells those who show, sort or store runs: its channels, and the names and numbers that follow from the
+//! specification. They derive none of it themselves.
 
 use super::{Plan, Workload};
 use crate::topology::Fabric;
@@ -21,7 +21,7 @@ pub struct ChannelTable {
     pub to_router: Vec<u32>,
     /// Input port that it enters by.
     pub to_port: Vec<u32>,
-    /// Its class, an index of [`Fabric::classes`].
+    /// Class of each channel, an index of [`Fabric::classes`].
     pub class: Vec<u32>,
 }
 
@@ -52,8 +52,8 @@ impl Plan {
         matches!(self.workload, Workload::Schedule { .. })
     }
 
-    /// The load of uniform traffic that uses up the middle of the network, or its terminals [flits/cycle/terminal]; `None`
-    /// where that is not known.
+    /// The load of uniform traffic that uses up the middle of the network, or its terminals [flits/cycle/terminal];
+    /// `None` where that is not known.
     pub fn uniform_capacity(&self) -> Option<f64> {
         self.fabric.uniform_capacity().map(|load| load.min(self.params.nic_ports as f64))
     }

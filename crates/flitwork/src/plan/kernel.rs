@@ -6,8 +6,8 @@ use crate::measure::KernelName;
 use crate::spec::{KernelChoice, Switching};
 
 impl Plan {
-    /// The condition of the packet kernel that this plan does not meet: a field, and what it is. `None` where the packet kernel gives
-    /// the same result as the flit kernel (see docs/model.md).
+    /// The condition of the packet kernel that this plan does not meet: a field, and what it is. `None` where the
+    /// packet kernel gives the same result as the flit kernel (see docs/model.md).
     pub fn not_in_whole_packets(&self) -> Option<&'static str> {
         let router = &self.spec.network.router;
         let pipelined = !router.compat.has_batches(router.st_delay_cycles)
@@ -21,7 +21,7 @@ impl Plan {
             (pipelined, "network.router.compat.pipelined_stages is false"),
             (self.fabric.slow_channel().is_none(), "a channel takes more than one cycle a flit"),
             (
-                self.routing.hop_by_hop().is_none_or(|routing| routing.news().is_none()),
+                self.routing.hop_by_hop().is_none_or(|routing| routing.congestion_spread().is_none()),
                 "the routing counts flits in queues",
             ),
             (!self.spec.run.record.stalls, "run.record.stalls is true"),

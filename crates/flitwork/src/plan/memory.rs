@@ -34,7 +34,8 @@ const PART_TERMINAL_BYTES: u64 = 230;
 /// The send and the receive of a message of one packet, the packet's sender, and a wait \[bytes].
 const OPERATION_BYTES: u64 = 300;
 
-/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries \[bytes].
+/// What the search for deadlocks lists of a virtual channel of a router, in a network with more traffic than it carries
+/// \[bytes].
 const SEARCH_BYTES: usize = 24;
 
 /// What a plan keeps of a port of a router \[bytes].
@@ -54,7 +55,7 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
         routers,
         under_way(p, &spec.network.router),
         packets(p, &sent),
-        news(p, fabric, routing),
+        congestion_board(p, fabric, routing),
         operations(spec, fabric),
     ];
     let detours = spec.host.noise.as_ref().map(NoiseSpec::memory_bytes);
@@ -144,7 +145,8 @@ pub(super) fn check(spec: &SimulationSpec, fabric: &Fabric, estimated: u64) -> R
 struct Footprint {
     /// Its tables \[bytes].
     table_bytes: u64,
-    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean \[flits].
+    /// Packets that it may create, and the length of the shortest, or of those of the shortest message in the mean
+    /// \[flits].
     packets: u64,
     shortest_flits: u32,
 }
@@ -164,23 +166,24 @@ fn router(p: &Params, network: &NetworkSpec, routing: &Routing, record: &RecordS
     let allocators = allocator(&router.vc_allocator, vcs, vcs) + allocator(&router.sw_allocator, rows, cols);
     let stalls = if record.stalls || record.waits { 16 * (size.slots() + p.ports) } else { 0 };
     let stalls = stalls + if record.waits { 44 * (size.slots() + p.concentration * p.nic_ports) } else { 0 };
-    let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
+    let arrivals = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.needs_arrival_order());
     // What is kept for each VC, and the notes of the queues, where the route is decided hop by hop.
-    let keeps = routing.hop_by_hop().is_some_and(|routing| !routing.asks_for_one_port());
-    let choices = if keeps { 8 + 24 * size.slots() } else { 8 };
+    let keeps = routing.hop_by_hop().is_some_and(|routing| !routing.requests_one_port());
+    let candidates = if keeps { 8 + 24 * size.slots() } else { 8 };
     // What is kept of each VC, each port and of the router where packets move whole.
     let entries = size.slots() + p.concentration * p.nic_ports * p.vcs;
     let whole = if router.hold_switch_until_tail { 8 * entries + 16 * size.ports + 24 } else { 0 };
     // Where VCs share places: those taken by each VC, and those left at each port.
-    let pools = if p.shared_buffer_flits > 0 { 2 * (entries + size.ports + p.concentration * p.nic_ports) } else { 0 };
+    let shared_buffers =
+        if p.shared_buffer_flits > 0 { 2 * (entries + size.ports + p.concentration * p.nic_ports) } else { 0 };
     // Flits over each channel (at the ends of the measurement, in it, in all), from each terminal and to it.
     let counts = 32 * p.network_ports + 20 * p.concentration + 4;
     size.router_bytes
         + whole
-        + pools
+        + shared_buffers
         + counts
         + SEARCH_BYTES * vcs
-        + choices
+        + candidates
         + nic_ports
         + allocators
         + stalls
@@ -195,7 +198,8 @@ fn allocator(spec: &AllocatorSpec, rows: usize, cols: usize) -> usize {
     }
 }
 
-/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a buffer.
+/// Bytes of what is under way: what the wheel reserves, and at most one flit and one credit for every place in a
+/// buffer.
 fn under_way(p: &Params, router: &RouterSpec) -> u64 {
     let channels = (p.routers * p.ports) as u64;
     let places = channels * u64::from(p.port_places()).min(4 * p.longest_delay_cycles);
@@ -206,12 +210,12 @@ fn under_way(p: &Params, router: &RouterSpec) -> u64 {
 }
 
 /// Bytes of what routers remember of each other's queues.
-fn news(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
-    let Some(news) = routing.hop_by_hop().and_then(|routing| routing.news()) else { return 0 };
+fn congestion_board(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
+    let Some(spread) = routing.hop_by_hop().and_then(|routing| routing.congestion_spread()) else { return 0 };
     let Some(grid) = fabric.grid() else { return 0 };
     let ports = (p.routers * p.network_ports) as u64;
     // The cycles kept, the queue and the note of now.
-    ports.saturating_mul(4 * (news.cycles_kept(grid) + 2))
+    ports.saturating_mul(4 * (spread.cycles_kept(grid) + 2))
 }
 
 /// Bytes of the packets under way: each has a place in some buffer or on a channel, and has been created.

@@ -37,8 +37,8 @@ pub use workload::{Workload, synthesis_target};
 
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
-/// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken for
-/// those of this version. A test of known digests says when.
+/// Part of the plan's hash: raised whenever the same plan gives another result, so that stored results are not mistaken
+/// for those of this version. A test of known digests says when.
 const MODEL_REVISION: u32 = 2;
 /// The same for open loops, which ask besides whether the network carries their load.
 const OPEN_LOOP_REVISION: u32 = 3;
@@ -144,8 +144,8 @@ impl Plan {
         Plan::made(spec, spec.network.topology.fabric()?, true)
     }
 
-    /// Resolves and validates a specification on a network that was made in code. The topology of the specification is only kept for the
-    /// record: the plan's hash covers the network that runs.
+    /// Resolves and validates a specification on a network that was made in code. The topology of the specification is
+    /// only kept for the record: the plan's hash covers the network that runs.
     ///
     /// # Errors
     /// As for [`Plan::new`].
@@ -211,8 +211,8 @@ impl Plan {
         workload::chosen(&self.spec.workload, &self.placement, &self.fabric)?.ok()
     }
 
-    /// The length of a block, or of the vector, of a collective, of all its repeats together; 1 for a barrier. A fraction where it is in bytes; `None` where each
-    /// block has its own \[flits].
+    /// The length of a block, or of the vector, of a collective, of all its repeats together; 1 for a barrier. A
+    /// fraction where it is in bytes; `None` where each block has its own \[flits].
     pub fn collective_flits(&self) -> Option<f64> {
         workload::collective_flits(&self.spec.workload, &self.units)
     }
@@ -234,8 +234,8 @@ impl Plan {
         serde_json::to_string_pretty(&self.to_value()).unwrap_or_default()
     }
 
-    /// Fingerprint of the resolved specification, of the network if the specification does not describe it, and of this version of flitwork
-    /// (64 hex digits).
+    /// Fingerprint of the resolved specification, of the network if the specification does not describe it, and of this
+    /// version of flitwork (64 hex digits).
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(env!("CARGO_PKG_VERSION"));
@@ -409,7 +409,7 @@ fn check_injection_vcs(vcs: &[u32], router: &RouterSpec) -> Result<()> {
     if !vcs.is_sorted_by(|a, b| a < b) || vcs.iter().any(|&vc| vc >= router.vcs) {
         return refused(&format!("ascending numbers of VCs, below vcs = {}", router.vcs), "");
     }
-    if !vcs.is_empty() && router.vc_policy.gives_one_vc() {
+    if !vcs.is_empty() && router.vc_policy.assigns_one_vc() {
         return refused(
             &format!("none: under the {} policy a packet has its own VC", router.vc_policy.name()),
             "leave it out, or use vc_policy = \"dateline\"",

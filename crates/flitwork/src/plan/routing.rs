@@ -75,8 +75,9 @@ pub(super) fn check(
 
 /// The verdict on routes that are decided at the source.
 fn at_source(network: &NetworkSpec, fabric: &Fabric, routing: &AtSource, buffers: Buffers) -> Finding {
-    // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone: these then are
-    // an escape network, and what depends on what through the middle VC is ahead of it in the same class anyway.
+    // A VC of both classes joins them in one graph, unless whoever waits can ask for those of its own class alone:
+    // these then are an escape network, and what depends on what through the middle VC is ahead of it in the same class
+    // anyway.
     let joined = shares_middle(network) && buffers == Buffers::Shared;
     let classes = if needs_dateline(fabric) && !joined { RingClasses::of(routing) } else { RingClasses::One };
     let free = match (fabric.grid(), routing.order()) {
@@ -123,21 +124,21 @@ fn in_words(cycle: &[String]) -> String {
 /// What keeps this routing free of deadlock on this network.
 fn way_out(network: &NetworkSpec, verdict: &dyn Fn(Buffers) -> Finding, buffers: Buffers) -> String {
     let free = |other: Buffers| buffers != other && verdict(other) == Finding::Free;
-    let mut ways = Vec::new();
+    let mut remedies = Vec::new();
     if buffers != Buffers::WholePackets && free(Buffers::WholePackets) {
-        ways.push("network.router.switching = \"virtual_cut_through\" with buffers of a whole packet".to_string());
+        remedies.push("network.router.switching = \"virtual_cut_through\" with buffers of a whole packet".to_string());
     }
     if buffers == Buffers::Shared && free(Buffers::OnePacket) {
-        ways.push("network.router.wait_for_tail_credit = true".to_string());
+        remedies.push("network.router.wait_for_tail_credit = true".to_string());
     }
     if shares_middle(network) {
-        ways.push("an even number of network.router.vcs".to_string());
+        remedies.push("an even number of network.router.vcs".to_string());
     }
-    if ways.is_empty() { "use another routing".to_string() } else { format!("use {}", ways.join(", or ")) }
+    if remedies.is_empty() { "use another routing".to_string() } else { format!("use {}", remedies.join(", or ")) }
 }
 
-/// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow all routes
-/// of one takes longer than all else in a plan.
+/// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow
+/// all routes of one takes longer than all else in a plan.
 static FREE: Mutex<SeenFree> = Mutex::new(SeenFree(VecDeque::new()));
 
 /// The last descriptions, the newest at the end.
@@ -162,7 +163,8 @@ fn seen_free() -> MutexGuard<'static, SeenFree> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of them.
+/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of
+/// them.
 fn described(network: &NetworkSpec, fabric: &Fabric) -> Option<String> {
     if matches!(fabric.shape(), Shape::Graph) {
         return None;
@@ -208,7 +210,7 @@ fn check_change_of_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routi
     }
     let router = &network.router;
     let hint = "use network.routing.classes = \"entered\"";
-    if router.vc_policy.gives_one_vc() {
+    if router.vc_policy.assigns_one_vc() {
         let expected = "dateline: with classes = \"at_dateline\" the class of a packet changes on its way";
         return Err(Error::config("network.router.vc_policy", router.vc_policy.name(), expected, hint));
     }
@@ -228,7 +230,7 @@ fn check_change_of_class(network: &NetworkSpec, fabric: &Fabric, routing: &Routi
 fn check_vcs(network: &NetworkSpec, scheme: &dyn HopByHop) -> Result<()> {
     let router = &network.router;
     let policy = router.vc_policy;
-    if policy.gives_one_vc() && scheme.division() != Division::Equal(1) {
+    if policy.assigns_one_vc() && scheme.division() != Division::Equal(1) {
         let expected = "dateline: this routing divides the virtual channels itself";
         return Err(Error::config("network.router.vc_policy", policy.name(), expected, "use plain dimension order"));
     }

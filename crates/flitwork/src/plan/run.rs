@@ -19,8 +19,8 @@ pub(super) fn least_cycles(run: &RunSpec, workload: &Workload, start_cycle: u64)
     }
 }
 
-/// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`; no event lies more
-/// than `longest_delay_cycles` ahead.
+/// Fills in the defaults of `run` and refuses what has no sense. The workload starts in cycle `start_cycle`; no event
+/// lies more than `longest_delay_cycles` ahead.
 pub(super) fn check(run: &mut RunSpec, workload: &Workload, start_cycle: u64, longest_delay_cycles: u64) -> Result<()> {
     let cycles = |path: &str, value: u64, least: u64| match value {
         _ if value < least => Err(Error::config(path, value, "at least 1 cycle", "")),

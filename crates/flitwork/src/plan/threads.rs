@@ -5,18 +5,19 @@ use crate::error::Result;
 use crate::measure::KernelName;
 use crate::spec::{ArbiterKind, Threads};
 
-/// Fewest flit-hops of a thread in a window under `auto`: with fewer, threads wait for each other as long as they work. With 100 two threads
-/// are 1.1 to 1.4 times as fast as one, with 50 slower (docs/performance.md).
+/// Fewest flit-hops of a thread in a window under `auto`: with fewer, threads wait for each other as long as they work.
+/// With 100 two threads are 1.1 to 1.4 times as fast as one, with 50 slower (docs/performance.md).
 const FLIT_HOPS_OF_A_THREAD: f64 = 100.0;
 /// And fewest routers: of smaller parts too much goes over the border.
 const ROUTERS_OF_A_THREAD: usize = 16;
 
-/// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it shall stop.
+/// Cycles of a window at most: with more, threads hardly wait less, but it takes longer until a run notices that it
+/// shall stop.
 const LONGEST_WINDOW: u32 = 16;
 
 impl Plan {
-    /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network may be cut in
-    /// parts (see docs/performance.md).
+    /// The condition of several threads that this plan does not meet: a field, and what it is. `None` where the network
+    /// may be cut in parts (see docs/performance.md).
     pub fn not_in_parts(&self) -> Option<&'static str> {
         let (network, run) = (&self.spec.network, &self.spec.run);
         let (router, record) = (&network.router, &run.record);
@@ -29,16 +30,16 @@ impl Plan {
             || record.operations
             || record.channel_window_cycles > 0
             || record.delivery_window_cycles > 0;
-        let hears_news = self.routing.hop_by_hop().is_some_and(|routing| routing.news().is_some());
+        let spreads_congestion = self.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some());
         let conditions = [
             (!matches!(self.workload, Workload::Schedule { .. }), "the workload is of ranks"),
             (self.background.is_none(), "there is a background"),
             (self.kernel() == KernelName::Flit, "the packet kernel runs"),
-            (!hears_news, "routers hear of more than their own ports"),
-            (!self.fabric.has_own_times(), "channels are not all alike"),
+            (!spreads_congestion, "routers hear of more than their own ports"),
+            (!self.fabric.channels_differ(), "channels are not all alike"),
             (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
             (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),
-            (!router.vc_policy.gives_one_vc(), "network.router.vc_policy gives a packet one VC"),
+            (!router.vc_policy.assigns_one_vc(), "network.router.vc_policy gives a packet one VC"),
             (!of_packet, "an arbiter is oldest_first"),
             (!batches, "network.router.compat.pipelined_stages is false"),
             (!observes, "run.record asks for more than the summary"),
@@ -49,11 +50,11 @@ impl Plan {
     /// The threads that the run is cut up for.
     pub fn threads(&self) -> usize {
         let routers = self.params.routers;
-        let asked = match self.spec.run.threads {
+        let requested = match self.spec.run.threads {
             Threads::Count(count) => (count as usize).min(routers),
             Threads::Auto => self.threads_that_pay(std::thread::available_parallelism().map_or(1, usize::from)),
         };
-        if asked > 1 && self.not_in_parts().is_none() { asked } else { 1 }
+        if requested > 1 && self.not_in_parts().is_none() { requested } else { 1 }
     }
 
     /// The same plan on another number of threads: nothing else of it depends on them.
@@ -73,7 +74,8 @@ impl Plan {
         self.estimated_memory_bytes.saturating_add(further.saturating_mul(memory::part(&self.params)))
     }
 
-    /// As many threads as have enough to do and its memory leaves room for, `most` at most; one where it may not be cut in parts.
+    /// The number of threads that have enough to do and that memory leaves room for, `most` at most; one where it may
+    /// not be cut in parts.
     pub fn threads_that_pay(&self, most: usize) -> usize {
         if self.not_in_parts().is_some() {
             return 1;
@@ -85,8 +87,9 @@ impl Plan {
         most.min(busy).min(self.params.routers / ROUTERS_OF_A_THREAD).min(Threads::MOST).min(fit).max(1)
     }
 
-    /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another has no earlier. Of a workload
-    /// that completes also not more than a packet is under way at least, as it may be the last one; and not more than the watchdog waits.
+    /// Cycles that the parts of the network may advance without a word between them: what one of them sends, another
+    /// has no earlier. Of a workload that completes also not more than a packet is under way at least, as it may be the
+    /// last one; and not more than the watchdog waits.
     pub fn window_cycles(&self) -> u64 {
         let p = &self.params;
         let channel = p.hop_cycles.min(p.credit_cycles);
@@ -97,11 +100,11 @@ impl Plan {
 
     /// Why it runs on one thread where more are asked for.
     pub fn why_one_thread(&self) -> Option<&'static str> {
-        let asked = self.spec.run.threads != Threads::ONE;
+        let wants_more = self.spec.run.threads != Threads::ONE;
         let small = || {
             (self.threads() == 1)
                 .then_some("the network is too small or has too little to do, or the machine has one core")
         };
-        self.not_in_parts().or_else(small).filter(|_| asked)
+        self.not_in_parts().or_else(small).filter(|_| wants_more)
     }
 }

@@ -1,5 +1,5 @@
-//! How much a run has to do, and how long that takes: estimated, to start the longest first, to share out threads and to say how long
-//! something will take.
+//! How much a run has to do, and how long that takes: estimated, to start the longest first, to share out threads and
+//! to say how long something will take.
 
 use super::{Plan, Workload};
 use crate::measure::KernelName;
@@ -12,8 +12,9 @@ const IDLE: f64 = 0.1;
 /// Of a schedule that is read message by message, the route of one in so many is looked up.
 const ROUTED: usize = 37;
 
-/// What a core takes for a hop of a flit and a hop of a packet in the flit kernel, and in the packet kernel \[ns]. Measured on one core of a
-/// server of 2024 (docs/performance.md); another core, or a congested network, may take twice as long.
+/// What a core takes for a hop of a flit and a hop of a packet in the flit kernel, and in the packet kernel \[ns].
+/// Measured on one core of a server of 2024 (docs/performance.md); another core, or a congested network, may take twice
+/// as long.
 const FLIT_KERNEL: (f64, f64) = (22.0, 60.0);
 const PACKET_KERNEL: (f64, f64) = (2.0, 110.0);
 
@@ -65,9 +66,9 @@ impl Plan {
             // A steady run takes at least this long.
             let steady = run.steady.as_ref();
             let cycles = steady.map_or(run.fixed_window().end, |s| s.min_warmup_cycles + s.min_measurement_cycles);
-            let (own, other) = (drawn(cycles as f64, Some(&self.spec.workload)), drawn(cycles as f64, background));
-            let flit_hops = own.flit_hops + other.flit_hops - terminals * cycles as f64 * IDLE;
-            return Work { flit_hops, packet_hops: own.packet_hops + other.packet_hops };
+            let (measured, other) = (drawn(cycles as f64, Some(&self.spec.workload)), drawn(cycles as f64, background));
+            let flit_hops = measured.flit_hops + other.flit_hops - terminals * cycles as f64 * IDLE;
+            return Work { flit_hops, packet_hops: measured.packet_hops + other.packet_hops };
         }
         let (sent, cycles) = self.sent_in();
         let other = drawn(cycles + self.start_cycle as f64, background);
@@ -77,7 +78,8 @@ impl Plan {
         }
     }
 
-    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it; of a workload that completes the mean.
+    /// Flit-hops of a cycle, roughly: those of the offered load, as far as the network accepts it; of a workload that
+    /// completes the mean.
     pub(super) fn flit_hops_a_cycle(&self) -> f64 {
         if self.runs_to_completion() {
             let (sent, cycles) = self.sent_in();

@@ -22,7 +22,7 @@ pub(super) fn check(network: &NetworkSpec, fabric: &Fabric, routing: &Routing, p
         }
         return Ok(());
     }
-    let needed = router.own_vcs(params.terminals, params.ports) * if wraps { 2 } else { 1 };
+    let needed = router.private_vcs(params.terminals, params.ports) * if wraps { 2 } else { 1 };
     if params.vcs >= needed {
         return Ok(());
     }

@@ -56,7 +56,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Whether it comes to an end by itself, so that it is its completion time that counts.
+    /// Whether the workload runs to completion, so that its completion time is measured.
     pub fn completes(&self) -> bool {
         !matches!(self, Workload::OpenLoop(_))
     }
@@ -163,8 +163,8 @@ pub(super) fn delays(spec: &SimulationSpec, workload: &Workload) -> Result<Delay
         copy: receive_copy_rate(host)?,
         copy_limit: host.eager_limit_flits.unwrap_or(u64::MAX),
     };
-    let told = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
-    if schedule.is_driven() && !told && !delays.is_none() {
+    let has_software_times = matches!(spec.workload, WorkloadSpec::Programs { software_times: true, .. });
+    if schedule.is_driven() && !has_software_times && !delays.is_none() {
         let hint =
             "fw.mpi.run adds them; or let ranks compute that long (fw.Compute) and say workload.software_times = true";
         return Err(Error::config("host", "software times", "none where ranks ask what to do next", hint));
@@ -429,7 +429,8 @@ impl Context<'_> {
         self.host.placed(self.ranks()?, self.fabric.terminals())
     }
 
-    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a terminal.
+    /// The schedule of an algorithm; one that counts ranks alone is defined on any network, with any number of ranks a
+    /// terminal.
     fn exchange(&self, algorithm: &str, options: &AllToAllOptions) -> Result<Schedule> {
         if crate::collective::goes_by_rank(algorithm)? {
             if self.ranks()? < 2 && self.fabric.terminals() > 1 {

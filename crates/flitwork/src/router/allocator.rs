@@ -1,9 +1,9 @@
 //! Allocators: matchings between rows (requesters) and columns (resources), for any kind of allocator and arbiter.
 //!
-//! Requests are a short list, not a matrix: few of the rows ask in any cycle. iSLIP is the output-first separable allocator
-//! with round-robin arbiters, several iterations, and no regard to priorities but [`YIELDS`], so the two share their code. A wavefront grants
-//! in the order (priority, distance of the diagonal): requests of one diagonal cannot conflict, so sorting and taking greedily
-//! is the same sweep.
+//! Requests are a short list, not a matrix: few of the rows ask in any cycle. iSLIP is the output-first separable
+//! allocator with round-robin arbiters, several iterations, and no regard to priorities but [`YIELDS`], so the two
+//! share their code. A wavefront grants in the order (priority, distance of the diagonal): requests of one diagonal
+//! cannot conflict, so sorting and taking greedily is the same sweep.
 
 use super::arbiter::ArbiterBank;
 use super::options::{AllocatorKind, AllocatorSpec};

@@ -14,9 +14,9 @@ pub struct AllocatorSpec {
     /// Iterations of iSLIP, 1 to 16; the other kinds take 1. Default: 1.
     #[schemars(extend("minimum" = 1, "maximum" = 16))]
     pub iterations: IterationCount,
-    /// The arbiters of a separable allocator. iSLIP is round robin by definition; of a wavefront it is the order in which
-    /// requests of one priority come, so only arbiters with priorities (oldest_first, fcfs) change anything. Default:
-    /// round_robin.
+    /// The arbiters of a separable allocator. iSLIP is round robin by definition; of a wavefront it is the order in
+    /// which requests of one priority come, so only arbiters with priorities (oldest_first, fcfs) change anything.
+    /// Default: round_robin.
     pub arbiter: ArbiterKind,
 }
 

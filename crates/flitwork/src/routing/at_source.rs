@@ -1,8 +1,9 @@
-//! Routings that decide everything at the source: plain dimension order, and a network of one router, where nothing is to decide.
+//! Routings that decide everything at the source: plain dimension order, and a network of one router, where nothing is
+//! to decide.
 //!
-//! A packet then carries the *key* of its destination. The key of a router is made of fields; in the lowest field in which the keys of
-//! a router and a destination differ, the packet goes on: by output port `2 f` of field `f`, or by `2 f + 1` where its header
-//! says so, in one of two classes of virtual channels, as its header says too.
+//! A packet then carries the *key* of its destination. The key of a router is made of fields; in the lowest field in
+//! which the keys of a router and a destination differ, the packet goes on: by output port `2 f` of field `f`, or by
+//! `2 f + 1` where its header says so, in one of two classes of virtual channels, as its header says too.
 
 use super::hop_by_hop::Head;
 use super::on_grid::Map;
@@ -19,24 +20,26 @@ pub struct AtSource {
     /// Dimensions, as bits, in which a packet that walks towards minus has the opposite class: none, but for another
     /// simulator's rule.
     opposite: u8,
-    /// Packets change from class 0 to class 1 at the dateline of each dimension; else the class is fixed on entering the ring.
+    /// Packets change from class 0 to class 1 at the dateline of each dimension; else the class is fixed on entering
+    /// the ring.
     at_datelines: bool,
     /// Headers by distance; `None` where that would be a long table.
-    ways: Option<Ways>,
+    headers: Option<HeaderTable>,
 }
 
-/// What dimension order makes of how far a packet has to go in each dimension, looked up. What it makes of ties it is asked.
+/// What dimension order makes of how far a packet has to go in each dimension, looked up. What it makes of ties it is
+/// asked.
 #[derive(Debug, Clone)]
-struct Ways {
-    /// For each dimension and each difference of coordinates: the hops in the lowest 32 bits, then a byte with the bit of the dimension in
-    /// `minus`, one with that in `wraps`, and one with it where there is a tie.
+struct HeaderTable {
+    /// For each dimension and each difference of coordinates: the hops in the lowest 32 bits, then a byte with the bit
+    /// of the dimension in `minus`, one with that in `wraps`, and one with it where there is a tie.
     entries: Vec<u64>,
     /// The entry of each dimension for the difference 0.
     middle: [u32; MAX_DIMS],
     dims: usize,
 }
 
-impl Ways {
+impl HeaderTable {
     /// Most entries of a table.
     const MOST: usize = 1 << 12;
 
@@ -45,11 +48,11 @@ impl Ways {
         if (0..dims).map(|d| 2 * grid.size(d) as usize).sum::<usize>() > Self::MOST {
             return None;
         }
-        let mut ways = Ways { entries: Vec::new(), middle: [0; MAX_DIMS], dims };
+        let mut headers = HeaderTable { entries: Vec::new(), middle: [0; MAX_DIMS], dims };
         for (d, &ring) in grid.rings().iter().enumerate().take(dims) {
             let farthest = i64::from(grid.size(d)) - 1;
-            ways.middle[d] = ways.entries.len() as u32 + farthest as u32;
-            ways.entries.extend((-farthest..=farthest).map(|difference| {
+            headers.middle[d] = headers.entries.len() as u32 + farthest as u32;
+            headers.entries.extend((-farthest..=farthest).map(|difference| {
                 let straight = difference.unsigned_abs();
                 let around = u64::from(ring) - straight;
                 let (wraps, tie) = (straight > around, straight == around);
@@ -58,7 +61,7 @@ impl Ways {
                 straight.min(around) | if tie { 1 << (48 + d) } else { known }
             }));
         }
-        Some(ways)
+        Some(headers)
     }
 
     /// [`DimensionOrder::header_and_hops`].
@@ -101,15 +104,20 @@ pub struct Keys {
 impl AtSource {
     /// Dimension order on a grid.
     pub fn dimension_order(grid: &Grid, order: DimensionOrder) -> Self {
-        AtSource { walk: Some((Map::new(grid), order)), opposite: 0, at_datelines: false, ways: Ways::new(grid) }
+        AtSource {
+            walk: Some((Map::new(grid), order)),
+            opposite: 0,
+            at_datelines: false,
+            headers: HeaderTable::new(grid),
+        }
     }
 
     /// In a network of one router.
     pub fn one_router() -> Self {
-        AtSource { walk: None, opposite: 0, at_datelines: false, ways: None }
+        AtSource { walk: None, opposite: 0, at_datelines: false, headers: None }
     }
 
-    /// The same with the opposite class, in each dimension with a dateline, for packets that walk it towards minus.
+    /// This routing with the opposite class, in each dimension with a dateline, for packets that walk it towards minus.
     #[must_use]
     pub fn with_opposite_minus_classes(self) -> Self {
         let dimensions = self.walk.as_ref().map_or(0, |(map, _)| {
@@ -118,7 +126,8 @@ impl AtSource {
         AtSource { opposite: dimensions, ..self }
     }
 
-    /// The same, but packets change class at the dateline: class 0 until the route crosses it, class 1 from that channel on.
+    /// This routing, but packets change class at the dateline: class 0 until the route crosses it, class 1 from that
+    /// channel on.
     #[must_use]
     pub fn with_classes_at_datelines(self) -> Self {
         AtSource { at_datelines: true, ..self }
@@ -129,7 +138,8 @@ impl AtSource {
         self.at_datelines
     }
 
-    /// The class of virtual channels of a packet in each dimension when it starts, as bits; it keeps them unless it changes class at datelines.
+    /// The class of virtual channels of a packet in each dimension when it starts, as bits; it keeps them unless it
+    /// changes class at datelines.
     #[inline]
     pub fn classes(&self, header: Header) -> u8 {
         if self.at_datelines {
@@ -138,7 +148,8 @@ impl AtSource {
         header.wraps ^ header.minus & self.opposite
     }
 
-    /// For each router, the output ports, as bits, behind which packets have class 1; empty unless packets change class at datelines.
+    /// For each router, the output ports, as bits, behind which packets have class 1; empty unless packets change class
+    /// at datelines.
     pub fn dateline_ports(&self) -> Vec<u16> {
         let Some((Map { grid, .. }, _)) = self.walk.as_ref().filter(|_| self.at_datelines) else { return Vec::new() };
         let all = (1u64 << grid.network_ports()) - 1;
@@ -155,8 +166,8 @@ impl AtSource {
     pub fn start(&self, src: u32, dst: u32, bits: u8) -> (Head, u32) {
         let Some((map, order)) = &self.walk else { return (Head { to: dst, label: 0, trip: Trip::default() }, 0) };
         let [from, to] = map.at_both(src, dst);
-        let (header, hops) = match &self.ways {
-            Some(ways) => ways.header_and_hops(order, &map.grid, from, to, bits),
+        let (header, hops) = match &self.headers {
+            Some(headers) => headers.header_and_hops(order, &map.grid, from, to, bits),
             None => order.header_and_hops(&map.grid, from, to, bits),
         };
         (Head { to: dst, label: 0, trip: Trip { header, ..Trip::default() } }, hops)
@@ -238,6 +249,6 @@ mod tests {
                 }
             }
         }
-        assert!(Ways::new(&Grid::mesh(&[5000])).is_none());
+        assert!(HeaderTable::new(&Grid::mesh(&[5000])).is_none());
     }
 }

@@ -1,7 +1,8 @@
 //! A graph of channels that wait for each other, and the search for a cycle in it.
 //!
-//! Besides channels there are *passages*: a packet at a router on its way from one channel to others. An edge from channel `a` through
-//! passages to channel `b` says the same as one from `a` to `b`, and it takes far less memory where many channels lead to many.
+//! Besides channels there are *passages*: a packet at a router on its way from one channel to others. An edge from
+//! channel `a` through passages to channel `b` says the same as one from `a` to `b`, and it takes far less memory where
+//! many channels lead to many.
 
 use std::collections::VecDeque;
 
@@ -43,7 +44,7 @@ pub(super) struct ChannelGraph {
 }
 
 impl ChannelGraph {
-    /// One more named node.
+    /// Adds a named node and returns its number.
     pub fn name(&mut self) -> u32 {
         self.named.push(Vec::new());
         self.named.len() as u32 - 1
@@ -54,7 +55,7 @@ impl ChannelGraph {
         self.first.len() as u32
     }
 
-    /// One more passage, with all its edges.
+    /// Adds a passage with all its edges.
     pub fn pass(&mut self, to: impl Iterator<Item = Node>) {
         self.first.push(self.edges.len() as u32);
         self.edges.extend(to.map(Node::code));
@@ -109,7 +110,8 @@ impl ChannelGraph {
         Some(self.shortest_cycle(start).iter().filter_map(named).collect())
     }
 
-    /// The nodes that are on cycles or behind them: those that are left after taking out, again and again, whatever nothing leads to.
+    /// The nodes that are on cycles or behind them: those that are left after taking out, again and again, whatever
+    /// nothing leads to.
     fn behind_cycles(&self) -> Option<Vec<bool>> {
         let nodes = self.named.len() + self.first.len();
         let mut leading_here = vec![0u32; nodes];
@@ -131,8 +133,8 @@ impl ChannelGraph {
         (taken_out < nodes).then(|| leading_here.iter().map(|&count| count > 0).collect())
     }
 
-    /// A node on a cycle, a named one if the cycle has one. Something leads to each of the nodes that are `left`, from one of them: going
-    /// backwards from any comes to a cycle.
+    /// A node on a cycle, a named one if the cycle has one. Something leads to each of the nodes that are `left`, from
+    /// one of them: going backwards from any comes to a cycle.
     fn on_a_cycle(&self, left: &[bool]) -> u32 {
         let mut before = vec![u32::MAX; left.len()];
         let is_left = |&node: &u32| left[self.index(node)];

@@ -1,22 +1,24 @@
 //! Cross-Line: minimal adaptive, by what the routers of a row and a column tell each other about their queues.
 //!
-//! After T. Yokota et al.'s use of it ("a routing algorithm that uses global information"); the original paper could not be
-//! found, so this follows what its users say of it, and its six virtual channels on a two-dimensional torus are explained by
-//! the virtual networks of D. H. Linder and J. C. Harden, "An adaptive and fault tolerant wormhole routing strategy for k-ary
-//! n-cubes", IEEE Trans. Computers 40(1), 1991: `2^(n-1)` virtual networks, each with `n + 1` levels.
+//! After T. Yokota et al.'s use of it ("a routing algorithm that uses global information"); the original paper could
+//! not be found, so this follows what its users say of it, and its six virtual channels on a two-dimensional torus are
+//! explained by the virtual networks of D. H. Linder and J. C. Harden, "An adaptive and fault tolerant wormhole routing
+//! strategy for k-ary n-cubes", IEEE Trans. Computers 40(1), 1991: `2^(n-1)` virtual networks, each with `n + 1`
+//! levels.
 //!
-//! * The virtual network is given by the directions in all dimensions but the first; where there is nothing to walk, the
-//!   parity of the source decides. The level is the number of datelines crossed so far, the wrap channel itself counted. Then the
-//!   complete minimal adaptive dependency graph has no cycle, and no escape channel is needed.
-//! * A router knows the queue behind each output port of the routers on its row and its column: flits in the buffers at the other
-//!   end, as seen by credits, over their capacity, in steps of 1/15. The news travels one hop a cycle. A packet that can go
-//!   on in several dimensions prefers the port with the smallest mean over the routers that it would pass in that dimension,
-//!   ties to the larger remaining distance, then to the lower dimension. It takes another one if the preferred one has no
-//!   virtual channel to give.
+//! * The virtual network is given by the directions in all dimensions but the first; where there is nothing to walk,
+//!   the parity of the source decides. The level is the number of datelines crossed so far, the wrap channel itself
+//!   counted. Then the complete minimal adaptive dependency graph has no cycle, and no escape channel is needed.
+//! * A router knows the queue behind each output port of the routers on its row and its column: flits in the buffers at
+//!   the other end, as seen by credits, over their capacity, in steps of 1/15. This congestion information travels one
+//!   hop a cycle. A packet that can go on in several dimensions prefers the port with the smallest mean over the
+//!   routers that it would pass in that dimension, ties to the larger remaining distance, then to the lower dimension.
+//!   It takes another one if the preferred one has no virtual channel to give.
 
 use super::kind::{Context, Options, check_tie, one, parity};
 use super::scheme::{
-    Choice, Division, News, Place, Scheme, Start, Trip, crossing, datelines, forget_all_but_directions, productive,
+    Choice, CongestionSpread, Division, Place, Scheme, Start, Trip, crossing, datelines, forget_all_but_directions,
+    productive,
 };
 use super::{DimensionOrder, Information, Selection, Tie, tie_starts};
 use crate::error::{Error, Result};
@@ -25,8 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Most cycles that news may take for a hop.
-const MAX_NEWS_DELAY: u32 = 16;
+/// Most cycles that congestion information may take for a hop.
+const MAX_DELAY_CYCLES: u32 = 16;
 
 /// Options of Cross-Line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,19 +40,19 @@ pub struct CrossLineOptions {
     /// What a router knows: cross, local, none. Default: cross.
     #[serde(default)]
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles], 0 to 16. Default: 1.
+    /// Time that congestion information takes for each hop \[cycles], 0 to 16. Default: 1.
     #[serde(default = "one")]
-    #[schemars(range(max = MAX_NEWS_DELAY))]
+    #[schemars(range(max = MAX_DELAY_CYCLES))]
     pub news_delay_cycles: u32,
 }
 
 impl Options for CrossLineOptions {
     fn resolve(&mut self, _context: &Context) -> Result<()> {
         check_tie(self.tie)?;
-        if self.news_delay_cycles <= MAX_NEWS_DELAY {
+        if self.news_delay_cycles <= MAX_DELAY_CYCLES {
             return Ok(());
         }
-        let expected = format!("0 to {MAX_NEWS_DELAY} cycles");
+        let expected = format!("0 to {MAX_DELAY_CYCLES} cycles");
         Err(Error::config("network.routing.news_delay_cycles", self.news_delay_cycles, expected, ""))
     }
 
@@ -67,7 +69,7 @@ pub struct CrossLine {
     pub order: DimensionOrder,
     /// What a router knows.
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles].
+    /// Time that congestion information takes for each hop \[cycles].
     pub news_delay_cycles: u32,
     levels: u8,
     networks: u8,
@@ -129,8 +131,8 @@ impl Scheme for CrossLine {
         if self.information == Information::None { Selection::Random } else { Selection::MostCredits }
     }
 
-    fn news(&self) -> Option<News> {
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         (self.information != Information::None)
-            .then_some(News { information: self.information, delay_cycles: self.news_delay_cycles })
+            .then_some(CongestionSpread { information: self.information, delay_cycles: self.news_delay_cycles })
     }
 }

@@ -1,8 +1,8 @@
 //! Dimension order with a set of virtual channels for each number of datelines crossed.
 //!
-//! T. Yokota, K. Ootsu and T. Baba's `do`: a packet uses set `k` after it has crossed `k` datelines, the wrap channel itself
-//! counted. An `n`-dimensional torus needs `n + 1` sets. Every dependency leads to the same ring further from its dateline, to a
-//! later dimension, or to a higher set.
+//! T. Yokota, K. Ootsu and T. Baba's `do`: a packet uses set `k` after it has crossed `k` datelines, the wrap channel
+//! itself counted. An `n`-dimensional torus needs `n + 1` sets. Every dependency leads to the same ring further from
+//! its dateline, to a later dimension, or to a higher set.
 
 use super::scheme::{
     Choice, Division, Place, Scheme, Start, Trip, crosses, datelines, forget_all_but_directions, port_of,

@@ -1,9 +1,10 @@
 //! D-mod-k: up by the number of the destination.
 //!
-//! From level `l` a packet for terminal `d` goes up by port `floor(d / (w_1 ... w_l)) mod w_(l+1)`: the packets for one terminal come
-//! together as early as they can and go down by channels that those for others do not use. On a tree without oversubscription no two
-//! channels of a shift permutation carry two flows. E. Zahavi, G. Johnson, D. J. Kerbyson and M. Lang, "Optimized InfiniBand fat-tree
-//! routing for shift all-to-all communication patterns", Concurrency and Computation: Practice and Experience 22(2), 2010.
+//! From level `l` a packet for terminal `d` goes up by port `floor(d / (w_1 ... w_l)) mod w_(l+1)`: the packets for one
+//! terminal come together as early as they can and go down by channels that those for others do not use. On a tree
+//! without oversubscription no two channels of a shift permutation carry two flows. E. Zahavi, G. Johnson, D. J.
+//! Kerbyson and M. Lang, "Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns",
+//! Concurrency and Computation: Practice and Experience 22(2), 2010.
 
 use super::hop_by_hop::GoesBy;
 use super::on_tree::{TreeOptions, routes_trees};

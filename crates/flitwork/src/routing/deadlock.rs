@@ -1,21 +1,23 @@
-//! Is dimension-order routing free of deadlock here? The channel dependency graph of Dally and Seitz, checked ring by ring.
+//! Is dimension-order routing free of deadlock here? The channel dependency graph of Dally and Seitz, checked ring by
+//! ring.
 //!
 //! W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
-//! Computers C-36(5), 1987: routing is free of deadlock if the graph whose nodes are the channels (here: a channel and a
-//! class of its virtual channels) and whose edges are the pairs that some packet uses one after the other has no cycle.
+//! Computers C-36(5), 1987: routing is free of deadlock if the graph whose nodes are the channels (here: a channel and
+//! a class of its virtual channels) and whose edges are the pairs that some packet uses one after the other has no
+//! cycle.
 //!
 //! Why it is enough to look at one ring for each dimension and direction:
-//! * Every packet walks the dimensions in the same order, so edges between dimensions only ever lead forward in that order:
-//!   a cycle stays within one dimension.
-//! * Within a dimension a packet neither turns round nor changes its other coordinates: a cycle stays within the channels of
-//!   one direction of one ring.
+//! * Every packet walks the dimensions in the same order, so edges between dimensions only ever lead forward in that
+//!   order: a cycle stays within one dimension.
+//! * Within a dimension a packet neither turns round nor changes its other coordinates: a cycle stays within the
+//!   channels of one direction of one ring.
 //! * All rings of a dimension are translates of each other, and on each of them every pair (coordinate on entering,
-//!   coordinate on leaving) occurs: the packets of a pair of routers that differ in this dimension only already make it so.
-//!   Under [`Tie::Parity`] the direction of a tie also depends on the other relative coordinates; as soon as one other
-//!   dimension has two routers, both directions occur on every ring.
-//! * A packet keeps its class for the whole dimension, or changes from class 0 to class 1 at the dateline and never back. Every edge
-//!   of a cycle therefore leads from a channel to the next one of the same ring, direction and class, and the only possible cycle is the
-//!   whole ring: it exists if none of these edges is missing.
+//!   coordinate on leaving) occurs: the packets of a pair of routers that differ in this dimension only already make it
+//!   so. Under [`Tie::Parity`] the direction of a tie also depends on the other relative coordinates; as soon as one
+//!   other dimension has two routers, both directions occur on every ring.
+//! * A packet keeps its class for the whole dimension, or changes from class 0 to class 1 at the dateline and never
+//!   back. Every edge of a cycle therefore leads from a channel to the next one of the same ring, direction and class,
+//!   and the only possible cycle is the whole ring: it exists if none of these edges is missing.
 
 use super::{AtSource, DimensionOrder, Tie};
 use crate::topology::{DIMENSION_NAMES, Grid};
@@ -32,7 +34,7 @@ pub enum RingClasses {
 }
 
 impl RingClasses {
-    /// Those of a routing with two classes.
+    /// The classes of a routing with two of them.
     pub fn of(routing: &AtSource) -> Self {
         if routing.changes_at_datelines() { RingClasses::AtDateline } else { RingClasses::Entered }
     }
@@ -59,7 +61,8 @@ pub fn check_deadlock_free(grid: &Grid, routing: &DimensionOrder, classes: RingC
 struct Ring {
     /// Routers along the ring.
     size: u32,
-    /// Longest route \[hops] that starts at each coordinate, by (direction, wrap bit): `longest[minus][wraps][coordinate]`.
+    /// Longest route \[hops] that starts at each coordinate, by (direction, wrap bit):
+    /// `longest[minus][wraps][coordinate]`.
     longest: [[Vec<u32>; 2]; 2],
 }
 
@@ -69,7 +72,8 @@ impl Ring {
         let size = grid.size(d);
         let alone = Grid::new(&[size], &[grid.wraps(d)], grid.ring2_single());
         let others = (0..grid.dims()).any(|e| e != d && grid.size(e) > 1);
-        // With other dimensions about, parity sends some packets of a pair in one direction and some in the other: as chance does.
+        // With other dimensions about, parity sends some packets of a pair in one direction and some in the other: as
+        // chance does.
         let tie = if routing.tie == Tie::Parity && others { Tie::Random } else { routing.tie };
         let routing = DimensionOrder { order: vec![0], tie };
         let none = || vec![0; size as usize];
@@ -90,8 +94,8 @@ impl Ring {
 
     /// Whether the dependencies of one direction and class go all the way round.
     fn closes(&self, minus: bool, class: u32, classes: RingClasses) -> bool {
-        // Some packet goes on from the channel that leaves coordinate i to the next one: as many as the changes up to i add up
-        // to, on the ring rolled out twice.
+        // Some packet goes on from the channel that leaves coordinate i to the next one: as many as the changes up to i
+        // add up to, on the ring rolled out twice.
         let size = self.size as usize;
         let mut change = vec![0i64; 2 * size + 1];
         for wraps in 0..2 {
@@ -123,13 +127,14 @@ impl Ring {
     }
 }
 
-/// Coordinates among which are those at the ends of the longest routes from `from`, in either direction, with and without the wrap
-/// channel. Routes are shortest: whoever is nearer in the same direction is reached in that direction, so a longest route ends at an end
-/// of the row, or half a ring away, or one hop less where half a ring is a tie that goes in the other direction.
+/// Coordinates among which are those at the ends of the longest routes from `from`, in either direction, with and
+/// without the wrap channel. Routes are shortest: whoever is nearer in the same direction is reached in that direction,
+/// so a longest route ends at an end of the row, or half a ring away, or one hop less where half a ring is a tie that
+/// goes in the other direction.
 fn farthest(size: u32, from: u32) -> [u32; 6] {
-    let half_ways = [size / 2, size.saturating_sub(1) / 2];
-    let [plus, plus_less] = half_ways.map(|hops| (from + hops) % size);
-    let [minus, minus_less] = half_ways.map(|hops| (from + size - hops) % size);
+    let half_ring_hops = [size / 2, size.saturating_sub(1) / 2];
+    let [plus, plus_less] = half_ring_hops.map(|hops| (from + hops) % size);
+    let [minus, minus_less] = half_ring_hops.map(|hops| (from + size - hops) % size);
     [0, size - 1, plus, plus_less, minus, minus_less]
 }
 

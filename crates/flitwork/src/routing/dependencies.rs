@@ -1,21 +1,23 @@
 //! Is a routing free of deadlock? The channel dependency graph of Dally and Seitz, and Duato's extension of it.
 //!
-//! Nodes are the sets of virtual channels of each channel. Every route that any packet may take is followed, choice by choice:
-//! * Without an escape network (Dally and Seitz 1987): an edge from each channel to whatever the packet may ask for behind it.
-//!   No cycle, no deadlock.
-//! * With one (J. Duato 1993): only escape channels are nodes. A packet must be able to ask for one wherever it is. Under
-//!   wormhole switching a packet may hold an escape channel while it goes on through adaptive ones, so an edge also leads from an
-//!   escape channel to the next one that it may ask for after any number of adaptive hops (the extended dependencies). Under
-//!   virtual cut-through a packet that moves on leaves nothing behind, and only direct dependencies count.
-//! * An escape network helps only those who can ask for it. Where a buffer may hold flits of several packets and need not have
-//!   room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the tail of another
-//!   packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
-//! * A VC of two halves ([`super::Division::Overlapping`]) is an adaptive channel next to those of one half alone, which all
-//!   packets of that half can ask for: a node of its own where buffers are shared, else none.
+//! Nodes are the sets of virtual channels of each channel. Every route that any packet may take is followed, choice by
+//! choice:
+//! * Without an escape network (Dally and Seitz 1987): an edge from each channel to whatever the packet may ask for
+//!   behind it. No cycle, no deadlock.
+//! * With one (J. Duato 1993): only escape channels are nodes. A packet must be able to ask for one wherever it is.
+//!   Under wormhole switching a packet may hold an escape channel while it goes on through adaptive ones, so an edge
+//!   also leads from an escape channel to the next one that it may ask for after any number of adaptive hops (the
+//!   extended dependencies). Under virtual cut-through a packet that moves on leaves nothing behind, and only direct
+//!   dependencies count.
+//! * An escape network helps only those who can ask for it. Where a buffer may hold flits of several packets and need
+//!   not have room for a whole one, a head may wait for credits of an adaptive channel that it was given, or behind the
+//!   tail of another packet, and cannot ask. Then adaptive channels are nodes like all others ([`Buffers::Shared`]).
+//! * A VC of two halves ([`super::Division::Overlapping`]) is an adaptive channel next to those of one half alone,
+//!   which all packets of that half can ask for: a node of its own where buffers are shared, else none.
 //!
-//! The graph is that of the network itself. Its time and memory grow with the square of the number of routers, under ROMM with the
-//! routers on all shortest routes besides. Where that is too much there is no answer ([`Finding::Unknown`]); a smaller network may then
-//! have the same one ([`super::representative`]).
+//! The graph is that of the network itself. Its time and memory grow with the square of the number of routers, under
+//! ROMM with the routers on all shortest routes besides. Where that is too much there is no answer
+//! ([`Finding::Unknown`]); a smaller network may then have the same one ([`super::representative`]).
 
 use super::hop_by_hop::HopByHop;
 use super::walks::{Channel, Stop, dependencies};
@@ -26,7 +28,8 @@ use crate::topology::Fabric;
 pub enum Buffers {
     /// Whole packets: a packet that may move on will leave nothing behind (virtual cut-through).
     WholePackets,
-    /// Flits of one packet at a time: its head is at the front until it moves on (wormhole, each VC reused when it is empty).
+    /// Flits of one packet at a time: its head is at the front until it moves on (wormhole, each VC reused when it is
+    /// empty).
     OnePacket,
     /// Flits of several packets (wormhole).
     Shared,
@@ -67,7 +70,7 @@ impl Limits {
     pub const MOST_PLACES: u64 = 1 << 24;
 }
 
-/// The same within limits.
+/// Finds a cycle of dependencies like [`find_cycle`], within limits.
 pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
     let found = match dependencies(fabric, routing, rules, limits) {
         Ok(found) => found,

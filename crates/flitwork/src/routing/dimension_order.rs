@@ -1,13 +1,14 @@
 //! Dimension-order routing: finish one dimension before the next, always along a shortest route.
 //!
 //! All that a packet needs on its route is decided at its source and carried in a [`Header`]: for each dimension the
-//! direction, and the dateline class. The class follows Dally and Seitz, fixed on entering the ring: a packet whose route in
-//! this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With shortest routes
-//! no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel and no packet of
-//! class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at hand).
+//! direction, and the dateline class. The class follows Dally and Seitz, fixed on entering the ring: a packet whose
+//! route in this dimension crosses the wrap channel uses class 1 for the whole dimension, any other class 0. With
+//! shortest routes no ring of channels of one class can close, because no packet of class 0 crosses the wrap channel
+//! and no packet of class 1 walks on as far as to meet its own beginning (`deadlock.rs` checks it for the sizes at
+//! hand).
 //!
-//! The textbook's scheme (Dally and Towles 2004, section 14.2.3) changes class at the dateline: a packet uses class 0 until it
-//! takes the wrap channel, class 1 on that channel and behind it, and class 0 again in the next dimension.
+//! The textbook's scheme (Dally and Towles 2004, section 14.2.3) changes class at the dateline: a packet uses class 0
+//! until it takes the wrap channel, class 1 on that channel and behind it, and class 0 again in the next dimension.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::{AtSource, Crossings, Scheme};
@@ -156,8 +157,8 @@ impl DimensionOrder {
         (h, hops)
     }
 
-    /// Whether a packet walks dimension `d` in the minus direction, and whether it crosses the wrap channel, where both directions are
-    /// equally long.
+    /// Whether a packet walks dimension `d` in the minus direction, and whether it crosses the wrap channel, where both
+    /// directions are equally long.
     #[inline]
     pub(super) fn at_a_tie(&self, grid: &Grid, src: &Coords, dst: &Coords, d: usize, tie_bits: u8) -> (bool, bool) {
         let minus = match self.tie {

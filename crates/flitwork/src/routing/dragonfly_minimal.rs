@@ -1,9 +1,9 @@
-//! Minimal routing of a dragonfly: within a group by the channel between two routers; else to a router of the group with a global channel to
-//! that of the destination, over it, and there to the destination.
+//! Minimal routing of a dragonfly: within a group by the channel between two routers; else to a router of the group
+//! with a global channel to that of the destination, over it, and there to the destination.
 //!
-//! J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1. Other shortest
-//! paths may lead through a third group; these do not. Packets that have come by a global channel use the second of two sets of virtual
-//! channels, so none waits for one that waits for it.
+//! J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
+//! section 4.1. Other shortest paths may lead through a third group; these do not. Packets that have come by a global
+//! channel use the second of two sets of virtual channels, so none waits for one that waits for it.
 
 use super::Routing;
 use super::hop_by_hop::{At, Head, HopByHop};
@@ -30,7 +30,8 @@ impl AnyOptions for DragonflyMinimalOptions {
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        // A local channel, a global one and another local one are all that a route can have, however many there are to choose from.
+        // A local channel, a global one and another local one are all that a route can have, however many there are to
+        // choose from.
         let (&Shape::Groups(size), 0) = (network.fabric.shape(), level) else { return None };
         let small = Dragonfly::small(size.min(4)).fabric().ok()?;
         let routing = Arc::new(DragonflyMinimal::new(&small));
@@ -147,8 +148,8 @@ mod tests {
         }
     }
 
-    /// Where the small dragonfly is free, so is the one that it stands for. With one set only those are in which hardly a packet walks twice
-    /// in groups; of these the small one may say too much.
+    /// Where the small dragonfly is free, so is the one that it stands for. With one set only those are in which hardly
+    /// a packet walks twice in groups; of these the small one may say too much.
     #[test]
     fn a_small_dragonfly_stands_for_larger_ones() {
         let mut waiting = 0;

@@ -1,15 +1,16 @@
 //! Duato's protocol: fully adaptive, with an escape network of dimension order; minimal, or with a budget of detours.
 //!
-//! J. Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE Trans. Parallel and Distributed Systems
-//! 4(12), 1993. A packet asks for an adaptive virtual channel in any minimal direction; if none can be had, for the escape
-//! channel of its dimension-order route. From an escape channel it may return to adaptive ones.
+//! J. Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE Trans. Parallel and
+//! Distributed Systems 4(12), 1993. A packet asks for an adaptive virtual channel in any minimal direction; if none can
+//! be had, for the escape channel of its dimension-order route. From an escape channel it may return to adaptive ones.
 //!
-//! The class of an escape channel on a torus of `n` wrapped dimensions is memoryless: `n` minus the datelines that the rest of
-//! the dimension-order route still crosses behind this channel. That equals counting crossings, anchored at the end of the route, so it
-//! is valid for a packet that enters the escape network anywhere.
+//! The class of an escape channel on a torus of `n` wrapped dimensions is memoryless: `n` minus the datelines that the
+//! rest of the dimension-order route still crosses behind this channel. That equals counting crossings, anchored at the
+//! end of the route, so it is valid for a packet that enters the escape network anywhere.
 //!
-//! With `misroutes` the adaptive channels of non-minimal directions may be taken too, never straight back, and only when neither a
-//! minimal nor the escape channel can be had. The budget makes livelock impossible; the escape channel can always be asked for.
+//! With `misroutes` the adaptive channels of non-minimal directions may be taken too, never straight back, and only
+//! when neither a minimal nor the escape channel can be had. The budget makes livelock impossible; the escape channel
+//! can always be asked for.
 
 use super::kind::{Context, Options, check_tie, one, parity, resolve_order};
 use super::scheme::{
@@ -161,8 +162,9 @@ impl Scheme for Duato {
     }
 
     fn enter(&self, grid: &Grid, at: &Coords, _dst: &Coords, start: &mut Start, bits: &dyn Fn() -> u64) {
-        // Behind a detour, and only there, the shortest route may be another one. `mode` counts the detours seen. A tie decided
-        // anew on every hop would change the number of datelines to cross, and with it the class of the escape channel.
+        // Behind a detour, and only there, the shortest route may be another one. `mode` counts the detours seen. A tie
+        // decided anew on every hop would change the number of datelines to cross, and with it the class of the escape
+        // channel.
         let detours = self.misroutes - start.trip.misroutes;
         if start.trip.mode != detours {
             start.trip.mode = detours;

@@ -1,9 +1,10 @@
 //! What the network asks of a routing that decides hop by hop, in routers and ports.
 //!
-//! Asked when a packet starts and when it comes to the front of a buffer, and told nothing else: a routing never looks at the state
-//! of the network. What is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
+//! Asked when a packet starts and when it comes to the front of a buffer, and told nothing else: a routing never looks
+//! at the state of the network. What is free, and which of several ports is taken, is the router's business
+//! ([`super::Selection`]).
 
-use super::scheme::{Choice, Division, News, Trip};
+use super::scheme::{Choice, CongestionSpread, Division, Trip};
 use super::{DimensionOrder, OnGrid, Selection, TreeSteps};
 use crate::topology::End;
 
@@ -12,9 +13,10 @@ use crate::topology::End;
 pub struct Head {
     /// The router that it walks to: its destination, or an intermediate one.
     pub to: u32,
-    /// A number that the routing gives it at its source, for routes that differ between terminals of the same routers; else 0.
+    /// A number that the routing gives it at its source, for routes that differ between terminals of the same routers;
+    /// else 0.
     pub label: u32,
-    /// What it carries besides.
+    /// The routing header of the packet.
     pub trip: Trip,
 }
 
@@ -56,18 +58,18 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Every head with which a packet from a terminal of router `src` may start its first walk, to another router `via`. They are not among
-    /// the `starts`.
+    /// Every head with which a packet from a terminal of router `src` may start its first walk, to another router
+    /// `via`. They are not among the `starts`.
     fn first_walks(&self, _src: u32, _via: u32) -> Vec<Head> {
         Vec::new()
     }
 
-    /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on. The search for deadlocks
-    /// then has fewer packets to tell apart.
+    /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on. The
+    /// search for deadlocks then has fewer packets to tell apart.
     fn forget(&self, _at: &mut At, _head: &mut Head) {}
 
-    /// A packet comes to the front of a buffer at router `at`: brings its head up to date. `bits` gives those of its start; it is
-    /// asked only where they are needed, because this runs for every packet in every router.
+    /// A packet comes to the front of a buffer at router `at`: brings its head up to date. `bits` gives those of its
+    /// start; it is asked only where they are needed, because this runs for every packet in every router.
     fn enter(&self, _at: u32, _dst: u32, _head: &mut Head, _bits: &dyn Fn() -> u64) {}
 
     /// How many of the lowest bits [`HopByHop::enter`] looks at, from bit 0 or from bit 8.
@@ -78,7 +80,8 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// What a packet at a router other than its destination may ask for, whatever its random bits.
     fn choice(&self, at: &At, head: &Head) -> Choice;
 
-    /// Both at once, as a router asks: what a packet that comes to the front asks for, or some of it; `None` at its destination.
+    /// Both at once, as a router asks: what a packet that comes to the front asks for, or some of it; `None` at its
+    /// destination.
     fn next(&self, at: &At, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) -> Option<Choice> {
         self.enter(at.router, dst, head, bits);
         (head.to != at.router).then(|| self.choice(at, head))
@@ -99,7 +102,8 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         1
     }
 
-    /// Whether a choice is one port each time, the same for all packets of two routers but for random bits at the start.
+    /// Whether a choice is one port each time, the same for all packets of two routers but for random bits at the
+    /// start.
     fn is_fixed(&self) -> bool {
         self.fixed_order().is_some()
     }
@@ -109,9 +113,9 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Whether a packet asks for one port each time, with all virtual channels, and its head stays as it is. It then asks as if its
-    /// route had been decided at the source, and routers need keep nothing for it.
-    fn asks_for_one_port(&self) -> bool {
+    /// Whether a packet asks for one port each time, with all virtual channels, and its head stays as it is. It then
+    /// asks as if its route had been decided at the source, and routers need keep nothing for it.
+    fn requests_one_port(&self) -> bool {
         false
     }
 
@@ -126,7 +130,7 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     }
 
     /// What it knows of the network beyond its own output ports.
-    fn news(&self) -> Option<News> {
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         None
     }
 

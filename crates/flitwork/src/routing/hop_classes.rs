@@ -1,9 +1,9 @@
-//! A shortest path on any network, with a set of virtual channels for each channel walked: a packet uses set `k` on its channel number
-//! `k`, from 0.
+//! A shortest path on any network, with a set of virtual channels for each channel walked: a packet uses set `k` on its
+//! channel number `k`, from 0.
 //!
-//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans. Communications 28(3), 1980. Each
-//! dependency leads to a higher set, so no cycle can close on any network. There are as many sets as the longest route has channels. On a
-//! grid it is [`super::StructuredPoolOptions`] that does the same.
+//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans.
+//! Communications 28(3), 1980. Each dependency leads to a higher set, so no cycle can close on any network. There are
+//! as many sets as the longest route has channels. On a grid it is [`super::StructuredPoolOptions`] that does the same.
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};

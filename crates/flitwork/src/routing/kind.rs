@@ -42,14 +42,16 @@ pub(super) trait AnyOptions {
     /// Fills in what was left open, and checks every field.
     ///
     /// # Errors
-    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this network.
+    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this
+    /// network.
     fn resolve(&mut self, network: &Network) -> Result<()>;
 
     /// The routing of options that are resolved.
     fn routing(&self, network: &Network) -> Routing;
 
-    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own dependencies are
-    /// too many to be followed. Each level is smaller than the one before, from 0; `None`: there is none.
+    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own
+    /// dependencies are too many to be followed. Each level is smaller than the one before, from 0; `None`: there is
+    /// none.
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)>;
 }
 
@@ -110,20 +112,20 @@ fn context<'a>(network: &Network<'a>) -> Option<Context<'a>> {
 
 /// Rows: the line for the reference page, variant, name, options, the line and the fields for lists, and the paper.
 macro_rules! routings {
-    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Options:ty, $summary:literal, $fields:literal, $paper:literal;)*) => {
+    ($($(#[doc = $about:literal])* $Kind:ident = $name:literal: $Options:ty, $summary:literal, $fields:literal, $paper:literal;)*) => {
         /// Which route packets take.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         #[non_exhaustive]
         pub enum RoutingSpec {
-            $(#[doc = $about] #[serde(rename = $name)] $Kind($Options),)*
+            $($(#[doc = $about])* #[serde(rename = $name)] $Kind($Options),)*
         }
 
         impl RoutingSpec {
             /// The names of all routings.
             pub const KINDS: &[&str] = &[$($name),*];
 
-            /// What it is called in a specification.
+            /// The name of the routing in a specification.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(RoutingSpec::$Kind(_) => $name,)*
@@ -157,7 +159,8 @@ routings! {
     /// Duato's protocol, minimal: adaptive virtual channels, and an escape network of dimension order.
     Duato = "duato": DuatoOptions, "minimal adaptive, with an escape network of dimension order",
         "order, tie, selection", "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993";
-    /// Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the destination.
+    /// Duato's protocol with detours: if no minimal and no escape channel can be had, an adaptive one away from the
+    /// destination.
     DuatoMisrouting = "duato_misrouting": DuatoMisroutingOptions, "the same with a budget of detours",
         "order, tie, selection, misroutes, patience_cycles", "Duato, IEEE Trans. Parallel and Distributed Systems 4(12), 1993";
     /// Cross-Line: minimal adaptive, by the queues along the row and the column.
@@ -176,13 +179,16 @@ routings! {
     /// O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
     O1Turn = "o1turn": O1TurnOptions, "dimension order forwards or backwards, by a random bit for each packet",
         "order, tie", "Seo, Ali, Lim, Rafique and Thottethodi, ISCA 2005";
-    /// Dimension order with a structured buffer pool: a set of virtual channels for each channel walked; in both directions, or in one.
+    /// Dimension order with a structured buffer pool: a set of virtual channels for each channel walked; in both
+    /// directions, or in one.
     StructuredPool = "structured_pool": StructuredPoolOptions,
         "dimension order, a set of buffers for each channel walked; rings in both directions or towards plus alone",
         "order, tie, ways", "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
-    /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a grid nor a tree.
+    /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
+    /// grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
-    /// On any network: the same path, with a set of virtual channels for each channel walked. The default where shortest_path can deadlock.
+    /// On any network: the same path, with a set of virtual channels for each channel walked. The default where
+    /// shortest_path can deadlock.
     HopClasses = "hop_classes": HopClassesOptions,
         "on any network: a shortest path, a set of virtual channels for each channel walked", "",
         "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
@@ -224,7 +230,8 @@ impl RoutingSpec {
     /// Fills in what was left open, and checks every field.
     ///
     /// # Errors
-    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this network.
+    /// [`crate::Error::Config`] with the path of a field that makes no sense, or where the routing is not for this
+    /// network.
     pub fn resolve(&mut self, network: &Network) -> Result<()> {
         if self.options().goes_by_grid() {
             network.fabric.needs_grid("network.routing.kind", self.kind())?;
@@ -237,14 +244,15 @@ impl RoutingSpec {
         self.options().routing(network)
     }
 
-    /// The scheme of a routing of grids that is resolved, which decides hop by hop; `None` of any other routing. Plain dimension order
-    /// needs none; for it, this is the one with classes by datelines crossed.
+    /// The scheme of a routing of grids that is resolved, which decides hop by hop; `None` of any other routing. Plain
+    /// dimension order needs none; for it, this is the one with classes by datelines crossed.
     pub fn scheme(&self, context: &Context) -> Option<Arc<dyn Scheme>> {
         self.options().scheme_on(context)
     }
 
-    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own dependencies are
-    /// too many to be followed. Each level is smaller than the one before, from 0; `None`: there is none.
+    /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own
+    /// dependencies are too many to be followed. Each level is smaller than the one before, from 0; `None`: there is
+    /// none.
     pub fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         self.options().representative(network, level)
     }

@@ -1,9 +1,10 @@
 //! Minimal adaptive routing with an escape network that is not left again.
 //!
-//! All minimal directions on the adaptive virtual channels, and the dimension-order route on the escape channels (one on a mesh,
-//! two dateline classes on a torus). A packet that has taken an escape channel stays in the escape network up to its destination, so
-//! only the escape channels' own dependencies matter. As BookSim 2's `min_adapt` does it, the default is to ask for everything at
-//! once (W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, section 14.2).
+//! All minimal directions on the adaptive virtual channels, and the dimension-order route on the escape channels (one
+//! on a mesh, two dateline classes on a torus). A packet that has taken an escape channel stays in the escape network
+//! up to its destination, so only the escape channels' own dependencies matter. As BookSim 2's `min_adapt` does it, the
+//! default is to ask for everything at once (W. J. Dally and B. Towles, Principles and Practices of Interconnection
+//! Networks, 2004, section 14.2).
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{

@@ -1,7 +1,7 @@
 //! Routing: which channels, and which sets of virtual channels, a packet may take.
 //!
-//! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are common to
-//! all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
+//! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are
+//! common to all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
 
 mod adaptive_up;
 mod at_source;
@@ -50,11 +50,11 @@ pub use o1turn::{O1Turn, O1TurnOptions};
 pub use on_grid::{OnGrid, representative};
 pub use random_up::RandomUpOptions;
 pub use s_mod_k::SModKOptions;
-pub use scheme::{Choice, Division, News, Place, Scheme, Start, Trip, datelines};
+pub use scheme::{Choice, CongestionSpread, Division, Place, Scheme, Start, Trip, datelines};
 pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
-pub use structured_pool::{StructuredPoolOptions, Ways};
+pub use structured_pool::{RingDirections, StructuredPoolOptions};
 pub(crate) use tree_steps::draw;
 pub use tree_steps::{TreeStep, TreeSteps};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
@@ -122,8 +122,8 @@ impl Routing {
         self.at_source().is_some_and(AtSource::splits)
     }
 
-    /// How a packet from `src` to `dst` starts, and the number of hops that are known then: all of them where everything is
-    /// decided now, else none. `tie_bits` decide ties in the first case, `bits` all else.
+    /// How a packet from `src` to `dst` starts, and the number of hops that are known then: all of them where
+    /// everything is decided now, else none. `tie_bits` decide ties in the first case, `bits` all else.
     #[inline(always)]
     pub fn start(&self, src: End, dst: End, tie_bits: u8, bits: impl FnOnce() -> u64) -> (Head, u32) {
         match self {
@@ -146,8 +146,8 @@ impl Routing {
         self.hop_by_hop().map_or(GoesBy::Routers, |routing| routing.goes_by())
     }
 
-    /// The route of a packet between two terminals: (router, output port, set or class of VCs) of each hop. Ties are decided by
-    /// `bits`, and of several minimal ports the lowest is taken.
+    /// The route of a packet between two terminals: (router, output port, set or class of VCs) of each hop. Ties are
+    /// decided by `bits`, and of several minimal ports the lowest is taken.
     pub fn path(&self, fabric: &Fabric, src: End, dst: End, bits: u64) -> Vec<(u32, usize, u8)> {
         let routing = match self {
             Routing::AtSource(routing) => return routing.path(src.router, dst.router, bits as u8),

@@ -1,8 +1,8 @@
 //! O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
 //!
-//! D. Seo, A. Ali, W.-T. Lim, N. Rafique and M. Thottethodi, "Near-optimal worst-case throughput routing for two-dimensional mesh
-//! networks", ISCA 2005: half of the packets walk x first, half y first, each half on virtual channels of its own. In more
-//! than two dimensions the second half walks the dimensions in the opposite order.
+//! D. Seo, A. Ali, W.-T. Lim, N. Rafique and M. Thottethodi, "Near-optimal worst-case throughput routing for
+//! two-dimensional mesh networks", ISCA 2005: half of the packets walk x first, half y first, each half on virtual
+//! channels of its own. In more than two dimensions the second half walks the dimensions in the opposite order.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, forget_walked, port_of};

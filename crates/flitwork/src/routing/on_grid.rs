@@ -1,14 +1,14 @@
 //! Routings that think in coordinates, for those who ask in routers.
 
 use super::hop_by_hop::{At, Head, HopByHop};
-use super::scheme::{Choice, Division, News, Place, Scheme, Start};
+use super::scheme::{Choice, CongestionSpread, Division, Place, Scheme, Start};
 use super::{DimensionOrder, Selection};
 use crate::topology::{Coords, End, Grid};
 use crate::unchecked;
 use std::sync::{Arc, OnceLock};
 
-/// A grid with the coordinates of its routers at hand. They are looked up as soon as the first is asked for: a network may be planned
-/// that no memory holds.
+/// A grid with the coordinates of its routers at hand. They are looked up as soon as the first is asked for: a network
+/// may be planned that no memory holds.
 #[derive(Debug, Clone)]
 pub(super) struct Map {
     pub grid: Grid,
@@ -147,8 +147,8 @@ impl HopByHop for OnGrid {
         self.scheme.selection()
     }
 
-    fn news(&self) -> Option<News> {
-        self.scheme.news()
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
+        self.scheme.congestion_spread()
     }
 
     fn patience_cycles(&self) -> u32 {
@@ -156,11 +156,12 @@ impl HopByHop for OnGrid {
     }
 }
 
-/// A smaller grid on which the search for deadlocks has the same verdict, for grids that are too large for it. Each level is smaller than the
-/// one before, from 0; `None`: there is none.
+/// A smaller grid on which the search for deadlocks has the same verdict, for grids that are too large for it. Each
+/// level is smaller than the one before, from 0; `None`: there is none.
 ///
-/// Four routers at a time are taken out of long dimensions: the parity of half a ring decides which routers send which way at a tie. The
-/// tests compare verdicts on all rows and rings, and on random rectangles and boxes, of up to 12 routers a dimension.
+/// Four routers at a time are taken out of long dimensions: the parity of half a ring decides which routers send which
+/// way at a tie. The tests compare verdicts on all rows and rings, and on random rectangles and boxes, of up to 12
+/// routers a dimension.
 pub fn representative(grid: &Grid, level: usize) -> Option<Grid> {
     // Not shorter: rings of 3 and 4 have other verdicts than those of 7 and 8.
     let most = *[8].get(level)?;

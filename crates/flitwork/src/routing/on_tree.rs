@@ -1,9 +1,9 @@
 //! What the routings of fat trees have in common: up to a nearest common ancestor, then down.
 //!
-//! A packet at a router that has its destination below it goes down: there is one port that leads there. At any other router every
-//! up port leads to a nearest common ancestor, and by which of them it goes is all that these routings differ in ([`Rule`]). No
-//! packet goes up again after it went down, so channels wait for each other in one order: up ones for those above them, then down ones
-//! for those below them. One virtual channel is enough.
+//! A packet at a router that has its destination below it goes down: there is one port that leads there. At any other
+//! router every up port leads to a nearest common ancestor, and by which of them it goes is all that these routings
+//! differ in ([`Rule`]). No packet goes up again after it went down, so channels wait for each other in one order: up
+//! ones for those above them, then down ones for those below them. One virtual channel is enough.
 
 use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
 use super::kind::Network;
@@ -14,7 +14,8 @@ use crate::error::Result;
 use crate::topology::{End, Fabric, Tree};
 use std::sync::Arc;
 
-/// Most children and parents of a router of the tree that stands for a larger one where dependencies of channels are followed.
+/// Most children and parents of a router of the tree that stands for a larger one where dependencies of channels are
+/// followed.
 const REPRESENTATIVE: u32 = 3;
 
 /// Options of a routing of trees.
@@ -31,8 +32,8 @@ pub(super) trait TreeOptions {
     }
 }
 
-/// Makes such options those of a routing. (Both traits are implemented for a type at a time: `AnyOptions` has an implementation for
-/// all types of another trait.)
+/// Makes such options those of a routing. (Both traits are implemented for a type at a time: `AnyOptions` has an
+/// implementation for all types of another trait.)
 macro_rules! routes_trees {
     ($options:ident) => {
         impl super::kind::AnyOptions for $options {
@@ -138,7 +139,7 @@ impl HopByHop for OnTree {
         self.steps.goes_by()
     }
 
-    fn asks_for_one_port(&self) -> bool {
+    fn requests_one_port(&self) -> bool {
         true
     }
 
@@ -231,8 +232,8 @@ mod tests {
                 let expected = ports(fabric.tree().unwrap(), kind, at, src, dst);
                 assert_eq!(routing.choice(&place, &head).ports, expected, "{kind} {at}: {src} -> {dst}");
                 let next = next.unwrap();
-                let asked = if kind == "random_up" { 1 } else { expected.count_ones() };
-                assert_eq!((next & !expected, next.count_ones()), (0, asked), "{kind} {at}: {src} -> {dst}");
+                let ports = if kind == "random_up" { 1 } else { expected.count_ones() };
+                assert_eq!((next & !expected, next.count_ones()), (0, ports), "{kind} {at}: {src} -> {dst}");
             }
         }
     }

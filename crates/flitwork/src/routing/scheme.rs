@@ -1,11 +1,12 @@
 //! What a routing answers for each head: which output ports, and which sets of virtual channels, a packet may ask for.
 //!
-//! Plain dimension order is decided once, at the source ([`super::DimensionOrder`]). Every other routing is a [`Scheme`]: asked
-//! when a packet starts, when it comes to the front of a buffer, and told nothing else. A scheme never looks at the state of
-//! the network; what is free, and which of several ports is taken, is the router's business ([`super::Selection`]).
+//! Plain dimension order is decided once, at the source ([`super::DimensionOrder`]). Every other routing is a
+//! [`Scheme`]: asked when a packet starts, when it comes to the front of a buffer, and told nothing else. A scheme
+//! never looks at the state of the network; what is free, and which of several ports is taken, is the router's business
+//! ([`super::Selection`]).
 //!
-//! The virtual channels of every network port are divided into *sets* ([`Division`]), numbered from 0; a scheme names sets, not
-//! channels.
+//! The virtual channels of every network port are divided into *sets* ([`Division`]), numbered from 0; a scheme names
+//! sets, not channels.
 
 use super::{DimensionOrder, Header, Information, Selection};
 use crate::topology::{Coords, Grid};
@@ -27,9 +28,9 @@ pub struct Trip {
 /// A packet about to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Start {
-    /// Where it walks to first: its destination, or an intermediate router.
+    /// Where the packet walks to first: its destination, or an intermediate router.
     pub to: Coords,
-    /// What it carries.
+    /// The routing header of the packet.
     pub trip: Trip,
 }
 
@@ -40,7 +41,8 @@ pub struct Choice {
     pub ports: u64,
     /// The set of VCs for them.
     pub set: u8,
-    /// Those of `ports` that use the next set instead, because their channel crosses a dateline; the router counts the crossing.
+    /// The ports among `ports` that use the next set instead, because their channel crosses a dateline; the router
+    /// counts the crossing.
     pub crossing: u16,
     /// Port and set to ask for when none of `ports` has a VC to give: the escape channel.
     pub escape: Option<(u8, u8)>,
@@ -49,7 +51,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// One port and one set.
+    /// A choice of one port and one set.
     pub fn one(port: usize, set: u8, crosses: bool) -> Self {
         let crossing = if crosses { 1 << port } else { 0 };
         Choice { ports: 1 << port, set, crossing, ..Choice::default() }
@@ -78,12 +80,13 @@ pub struct Place {
 pub enum Division {
     /// So many sets of equal size; where the number of VCs is no multiple, later sets are larger by one.
     Equal(u8),
-    /// Two halves; of an odd number of VCs the middle one belongs to both, and a packet that came by it counts as one of the second.
+    /// Two halves; of an odd number of VCs the middle one belongs to both, and a packet that came by it counts as one
+    /// of the second.
     Overlapping,
     /// So many sets of one VC each for escape, and one set of all the others.
     Escape(u8),
-    /// So many sets of one VC each for escape, and one set of the VCs `first..end`. Network ports leave all others idle; packets may
-    /// be injected and ejected on them.
+    /// So many sets of one VC each for escape, and one set of the VCs `first..end`. Network ports leave all others
+    /// idle; packets may be injected and ejected on them.
     EscapeAndSome {
         /// Escape sets.
         escapes: u8,
@@ -132,17 +135,18 @@ impl Division {
     }
 }
 
-/// What routers tell each other about their queues.
+/// How congestion information spreads: what routers know of the queues of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct News {
+pub struct CongestionSpread {
     /// How far a router sees.
     pub information: Information,
-    /// Time that the news takes for each hop \[cycles].
+    /// Time that congestion information takes for each hop \[cycles].
     pub delay_cycles: u32,
 }
 
-impl News {
-    /// Cycles that are remembered, a power of two: the news from the far end of the longest dimension is as old as that.
+impl CongestionSpread {
+    /// Cycles that are remembered, a power of two: information from the far end of the longest dimension is as old as
+    /// that.
     pub fn cycles_kept(self, grid: &Grid) -> u64 {
         let farthest = grid.sizes().iter().copied().max().unwrap_or(1);
         (u64::from(farthest * self.delay_cycles) + 1).next_power_of_two()
@@ -167,7 +171,8 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Every start that a packet from `src` to `dst` may have, first walks to other routers where it turns to any destination left out.
+    /// Every start that a packet from `src` to `dst` may have, first walks to other routers where it turns to any
+    /// destination left out.
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start>;
 
     /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on.
@@ -178,8 +183,8 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         0
     }
 
-    /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` gives those of its start; it is
-    /// asked only where they are needed, because this runs for every packet in every router.
+    /// A packet comes to the front of a buffer at `at`: brings `to` and `trip` up to date. `bits` gives those of its
+    /// start; it is asked only where they are needed, because this runs for every packet in every router.
     fn enter(&self, _grid: &Grid, _at: &Coords, _dst: &Coords, _start: &mut Start, _bits: &dyn Fn() -> u64) {}
 
     /// What a packet at a router other than its destination may ask for.
@@ -195,8 +200,8 @@ pub trait Scheme: std::fmt::Debug + Send + Sync {
         Selection::MostCredits
     }
 
-    /// What it knows of the network beyond its own output ports.
-    fn news(&self) -> Option<News> {
+    /// How congestion information reaches a router; `None`: a router knows only its own output ports.
+    fn congestion_spread(&self) -> Option<CongestionSpread> {
         None
     }
 
@@ -250,7 +255,7 @@ pub fn productive(grid: &Grid, header: Header, at: &Coords, to: &Coords) -> u64 
     (0..grid.dims()).filter(|&d| at[d] != to[d]).fold(0, |ports, d| ports | 1 << port_of(header, d))
 }
 
-/// Those of `ports` whose channel crosses a dateline.
+/// The ports among `ports` whose channel crosses a dateline.
 #[inline]
 pub fn crossing(grid: &Grid, at: &Coords, ports: u64) -> u16 {
     let (mut left, mut found) = (ports, 0);

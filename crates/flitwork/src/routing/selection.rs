@@ -14,8 +14,8 @@ pub enum Selection {
     Random,
     /// The first at or after a pointer of the router that moves one past the port chosen.
     RoundRobin,
-    /// All of them at once, the escape channel too; the allocator decides. An adaptive channel goes before the escape channel
-    /// where the allocator heeds priorities (iSLIP does not).
+    /// All of them at once, the escape channel too; the allocator decides. An adaptive channel goes before the escape
+    /// channel where the allocator heeds priorities (iSLIP does not).
     All,
 }
 

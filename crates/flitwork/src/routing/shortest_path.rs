@@ -1,8 +1,8 @@
 //! A shortest path on any network: at each router the lowest output port that leads on one, from a table.
 //!
-//! All packets between two routers take the same route. Nothing is done against deadlock, so the dependencies of all channels are
-//! looked at when a run is planned: trees, stars and full meshes are free of them, rings are not. For these there is
-//! [`super::HopClasses`].
+//! All packets between two routers take the same route. Nothing is done against deadlock, so the dependencies of all
+//! channels are looked at when a run is planned: trees, stars and full meshes are free of them, rings are not. For
+//! these there is [`super::HopClasses`].
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
@@ -171,7 +171,7 @@ impl HopByHop for ShortestPath {
         true
     }
 
-    fn asks_for_one_port(&self) -> bool {
+    fn requests_one_port(&self) -> bool {
         true
     }
 }

@@ -1,8 +1,8 @@
 //! Dimension order with a structured buffer pool: a packet uses buffers of set `k` on its channel number `k`, from 0.
 //!
-//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans. Communications 28(3), 1980. Each
-//! dependency leads to a higher set, so routes may be any, longer ones in one direction, too. There are as many sets as the longest route
-//! has channels.
+//! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans.
+//! Communications 28(3), 1980. Each dependency leads to a higher set, so routes may be any, longer ones in one
+//! direction, too. There are as many sets as the longest route has channels.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{
@@ -27,13 +27,13 @@ pub struct StructuredPoolOptions {
     pub tie: Tie,
     /// In which directions packets walk rings. Default: shortest.
     #[serde(default)]
-    pub ways: Ways,
+    pub ways: RingDirections,
 }
 
 /// In which directions packets walk rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Ways {
+pub enum RingDirections {
     /// In that of the shortest route.
     #[default]
     Shortest,
@@ -62,10 +62,10 @@ impl Options for StructuredPoolOptions {
 }
 
 /// Channels of the longest route.
-fn longest_route(grid: &Grid, ways: Ways) -> u32 {
+fn longest_route(grid: &Grid, ways: RingDirections) -> u32 {
     let of = |d: usize| match ways {
-        Ways::Shortest if grid.is_ring(d) => grid.size(d) / 2,
-        Ways::Shortest | Ways::Plus => grid.size(d) - 1,
+        RingDirections::Shortest if grid.is_ring(d) => grid.size(d) / 2,
+        RingDirections::Shortest | RingDirections::Plus => grid.size(d) - 1,
     };
     (0..grid.dims()).map(of).sum()
 }
@@ -74,14 +74,14 @@ fn longest_route(grid: &Grid, ways: Ways) -> u32 {
 #[derive(Debug, Clone)]
 struct StructuredPool {
     order: DimensionOrder,
-    ways: Ways,
+    ways: RingDirections,
     sets: u8,
 }
 
 impl StructuredPool {
     fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, bits: u8) -> Header {
         let mut header = self.order.header(grid, src, dst, bits);
-        if self.ways == Ways::Plus {
+        if self.ways == RingDirections::Plus {
             for d in (0..grid.dims()).filter(|&d| grid.is_ring(d)) {
                 header.minus &= !(1 << d);
                 header.wraps = header.wraps & !(1 << d) | u8::from(dst[d] < src[d]) << d;
@@ -103,13 +103,13 @@ impl Scheme for StructuredPool {
 
     fn starts(&self, grid: &Grid, src: &Coords, dst: &Coords) -> Vec<Start> {
         match self.ways {
-            Ways::Shortest => tie_starts(self, &self.order, grid, src, dst),
-            Ways::Plus => vec![self.start(grid, src, dst, 0)],
+            RingDirections::Shortest => tie_starts(self, &self.order, grid, src, dst),
+            RingDirections::Plus => vec![self.start(grid, src, dst, 0)],
         }
     }
 
     fn fixed_route(&self) -> Option<&DimensionOrder> {
-        (self.ways == Ways::Shortest).then_some(&self.order)
+        (self.ways == RingDirections::Shortest).then_some(&self.order)
     }
 
     fn forget(&self, grid: &Grid, place: &mut Place, start: &mut Start) {
@@ -136,9 +136,12 @@ mod tests {
     #[test]
     fn one_way_is_as_long_as_the_ring() {
         let grid = Grid::torus(&[8, 2]);
-        assert_eq!((longest_route(&grid, Ways::Shortest), longest_route(&grid, Ways::Plus)), (5, 8));
+        assert_eq!(
+            (longest_route(&grid, RingDirections::Shortest), longest_route(&grid, RingDirections::Plus)),
+            (5, 8)
+        );
         let order = DimensionOrder::of(&[], Tie::Parity, &grid);
-        let pool = StructuredPool { order, ways: Ways::Plus, sets: 8 };
+        let pool = StructuredPool { order, ways: RingDirections::Plus, sets: 8 };
         let (from, to) = (grid.coords(1), grid.coords(0));
         assert_eq!(pool.header(&grid, &from, &to, 0), Header { minus: 0, wraps: 1 });
         assert_eq!(pool.header(&grid, &to, &from, 0), Header { minus: 0, wraps: 0 });

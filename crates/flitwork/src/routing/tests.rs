@@ -129,7 +129,8 @@ fn every_scheme_is_free_of_deadlock_under_cut_through() {
 }
 
 /// Where a head may wait behind another packet's tail, or for a credit, it cannot ask for an escape channel: what saves
-/// adaptive routing under wormhole switching is that each buffer holds one packet. Without adaptive rings nothing needs saving.
+/// adaptive routing under wormhole switching is that each buffer holds one packet. Without adaptive rings nothing needs
+/// saving.
 #[test]
 fn an_escape_network_needs_buffers_of_one_packet_under_wormhole() {
     for (name, grid) in
@@ -210,8 +211,9 @@ fn the_graph_of_any_network_is_checked() {
 
 mod verdicts;
 
-/// What docs/routing.md says of how even each division is, in per cent: of all hops of an all-to-all on an 8 x 8 torus those in each set; of the
-/// hops over a channel those in the set that has most of them, the mean over channels; and the channels on which some set has none.
+/// What docs/routing.md says of how even each division is, in per cent: of all hops of an all-to-all on an 8 x 8 torus
+/// those in each set; of the hops over a channel those in the set that has most of them, the mean over channels; and
+/// the channels on which some set has none.
 #[test]
 fn divisions_of_vcs_are_as_even_as_the_page_says() {
     let grid = Grid::torus(&[8, 8]);

@@ -1,5 +1,5 @@
-//! The next step of a packet in a fat tree: what the routings of trees answer, and what routers look up for each head without dispatch
-//! and without division.
+//! The next step of a packet in a fat tree: what the routings of trees answer, and what routers look up for each head
+//! without dispatch and without division.
 
 use super::hop_by_hop::GoesBy;
 use crate::mix::{draw_below, mix};
@@ -58,8 +58,8 @@ struct Row {
     by_parents: Divisor,
 }
 
-/// Divides numbers below 2^20, as those of terminals are, by multiplying with `ceil(2^40 / d)`. That is exact: it is too large by less than `d`,
-/// at most 2^20, so the product by less than 2^40.
+/// Divides numbers below 2^20, as those of terminals are, by multiplying with `ceil(2^40 / d)`. That is exact: it is
+/// too large by less than `d`, at most 2^20, so the product by less than 2^40.
 #[derive(Debug, Clone, Copy)]
 struct Divisor(u64);
 

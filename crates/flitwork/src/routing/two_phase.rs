@@ -1,11 +1,12 @@
 //! Two walks in dimension order, through a random intermediate router: Valiant's routing and ROMM.
 //!
-//! * L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982: the intermediate router is any
-//!   router, source and destination included. Every pattern loads the channels like two times uniform traffic.
-//! * T. Nesson and S. L. Johnsson, "ROMM routing on mesh and torus networks", SPAA 1995: it lies on a shortest route, in the box that
-//!   source and destination span; in each dimension every position between the two is equally likely.
+//! * L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982: the intermediate router
+//!   is any router, source and destination included. Every pattern loads the channels like two times uniform traffic.
+//! * T. Nesson and S. L. Johnsson, "ROMM routing on mesh and torus networks", SPAA 1995: it lies on a shortest route,
+//!   in the box that source and destination span; in each dimension every position between the two is equally likely.
 //!
-//! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension wraps.
+//! The two walks use different sets of virtual channels, each divided into two dateline classes where a dimension
+//! wraps.
 
 use super::kind::{Context, Options, check_tie, parity, resolve_order};
 use super::scheme::{Choice, Division, Place, Scheme, Start, Trip, forget_walked, port_of, still_crosses};

@@ -1,7 +1,8 @@
 //! Every route of every packet, followed choice by choice: which channels wait for which.
 //!
-//! The routes to one destination after another: packets to different destinations have nothing in common but channels. Of a packet
-//! is remembered what its later choices depend on ([`HopByHop::forget`]); where two packets differ in nothing else they are one.
+//! The routes to one destination after another: packets to different destinations have nothing in common but channels.
+//! Of a packet is remembered what its later choices depend on ([`HopByHop::forget`]); where two packets differ in
+//! nothing else they are one.
 
 use super::channel_graph::{ChannelGraph, Node};
 use super::hop_by_hop::{At, Head, HopByHop};
@@ -85,8 +86,8 @@ struct ToOne {
     number: HashMap<Place, u32, Quick>,
     /// Channels that lead to a place, and may be held there.
     arrivals: Vec<(u32, u32)>,
-    /// What packets wait for at each place, and where they go from there without holding another channel: up to where the list of each
-    /// place ends.
+    /// What packets wait for at each place, and where they go from there without holding another channel: up to where
+    /// the list of each place ends.
     waits: Vec<Node>,
     ends: Vec<u32>,
 }
@@ -233,12 +234,13 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// A packet takes a channel. `held`: packets may wait for it and hold it; if not, they can always ask for another one.
-    fn hop(&mut self, channel: Channel, head: Head, to: (u32, bool), held: bool) {
+    /// A packet takes a channel. `may_wait`: packets may wait for it and hold it; if not, they can always ask for
+    /// another one.
+    fn hop(&mut self, channel: Channel, head: Head, to: (u32, bool), may_wait: bool) {
         let Some((next, input)) = self.fabric.peer(channel.0, channel.1 as usize) else { return };
         let set = if self.shares { channel.2.min(1) } else { channel.2 };
         let place = Place { at: next, head, entered: Some((input as u8, set)) };
-        if held {
+        if may_wait {
             let node = self.node(channel);
             self.now.waits.push(Node::Named(node));
             self.enter(place, to, |walker, place| walker.now.arrivals.push((node, place)));

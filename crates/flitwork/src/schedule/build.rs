@@ -26,12 +26,13 @@ impl ScheduleBuilder {
         ScheduleBuilder { sizes, times, ..self }
     }
 
-    /// Appends an operation to the current rank and returns its number there; it waits for `after`, operations of the same rank.
+    /// Appends an operation to the current rank and returns its number there; it waits for `after`, operations of the
+    /// same rank.
     pub fn op(&mut self, kind: OpKind, step: u32, after: &[OpId]) -> OpId {
         self.op_via(kind, Via::Network, step, after)
     }
 
-    /// The same by a network of the machine.
+    /// Adds an operation of a rank that goes by `via`, a network of the machine.
     pub fn op_via(&mut self, kind: OpKind, via: Via, step: u32, after: &[OpId]) -> OpId {
         let id = self.next_op();
         self.stored.ops.push(Packed::new(kind, via, step, after.len()));

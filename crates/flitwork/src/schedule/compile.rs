@@ -6,10 +6,11 @@ use crate::units::Units;
 use std::sync::Arc;
 
 impl Schedule {
-    /// The same in flits and cycles. What already is stays as it is.
+    /// The schedule in flits and cycles. Sizes and times that are so already stay as they are.
     ///
     /// # Errors
-    /// [`Error::Config`] if the schedule is in bytes or ns and `units` does not say what these are, or if it is not stored.
+    /// [`Error::Config`] if the schedule is in bytes or ns and `units` does not say what these are, or if it is not
+    /// stored.
     pub fn compile(&self, units: &Units) -> Result<Schedule, Error> {
         let (in_bytes, in_ns) = (self.sizes == SizeUnit::Bytes, self.times == TimeUnit::Ns);
         if !in_bytes && !in_ns {

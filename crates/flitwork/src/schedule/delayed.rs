@@ -2,9 +2,12 @@
 //!
 //! They are computations between the operations, so nothing that executes a schedule knows of them:
 //! * a rank that starts late computes first;
-//! * a send is preceded by a computation of the send overhead (one that goes with the send before it on a bus, or over the barrier tree, is not);
-//! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation of `k` receive
-//!   overheads (receives that belong to one call on a bus have one), and of the time in which what they received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at the end of the program.
+//! * a send is preceded by a computation of the send overhead (one that goes with the send before it on a bus, or over
+//!   the barrier tree, is not);
+//! * an operation that waits for `k` receives which no operation before it has waited for is followed by a computation
+//!   of `k` receive overheads (receives that belong to one call on a bus have one), and of the time in which what they
+//!   received is copied (a computation becomes so much longer). Receives that no operation waits for are waited for at
+//!   the end of the program.
 
 use super::{
     After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Rate, Schedule, SizeUnit, Via, match_messages,
@@ -206,7 +209,8 @@ impl Numbers {
 /// The operations of a rank with what they cost between them.
 struct Program {
     feed: Feed,
-    /// The schedule that it reads, of which rank, and the number of its first operation: it is read ahead where an operation waits for a later one.
+    /// The schedule that it reads, of which rank, and the number of its first operation: it is read ahead where an
+    /// operation waits for a later one.
     schedule: Schedule,
     rank: u32,
     first: OpId,
@@ -241,14 +245,14 @@ impl Program {
             kind => kind,
         };
         let deps: Vec<OpId> = op.after.iter().map(|dep| numbers.all[dep as usize]).collect();
-        let own = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
+        let operation = Operation { kind, via: op.via, step: op.step, after: After::List(deps.into()) };
         if extra.after > 0 {
             self.pending.push_back(computation(extra.after));
         }
         if extra.before == 0 {
-            return Some(own);
+            return Some(operation);
         }
-        self.pending.push_front(own);
+        self.pending.push_front(operation);
         Some(computation(extra.before))
     }
 

@@ -1,22 +1,25 @@
 //! The schedule: what each rank does, in which order, after what. The narrow waist of flitwork: collective algorithms
-//! make one, hosts run it, bounds and checks read it. It knows nothing of a network: [`Schedule::compile`] turns bytes and ns
-//! into flits and cycles, a [`Placement`] puts ranks on terminals.
+//! make one, hosts run it, bounds and checks read it. It knows nothing of a network: [`Schedule::compile`] turns bytes
+//! and ns into flits and cycles, a [`Placement`] puts ranks on terminals.
 //!
 //! A rank executes its operations in program order:
-//! * **Receive** is posted, once the operations it depends on are complete, and does not block. It is complete when the message that it matches has arrived; when it is posted,
-//!   if the message came before.
-//! * **Send** joins the rank's send queue and does not block. A port of the NIC that becomes free takes the next message whose
-//!   dependencies are complete; [`SendQueue`] says what those behind a message that has to wait do. A send is complete when its
-//!   last flit has left the terminal.
-//! * **Compute** starts when the operations it depends on are complete, blocks the program for its time, then completes.
+//! * **Receive** is posted, once the operations it depends on are complete, and does not block. It is complete when the
+//!   message that it matches has arrived; when it is posted, if the message came before.
+//! * **Send** joins the rank's send queue and does not block. A port of the NIC that becomes free takes the next
+//!   message whose dependencies are complete; [`SendQueue`] says what those behind a message that has to wait do. A
+//!   send is complete when its last flit has left the terminal.
+//! * **Compute** starts when the operations it depends on are complete, blocks the program for its time, then
+//!   completes.
 //! * **Wait** blocks the program until the operations it depends on are complete.
-//! * **WaitUntil** does so, and at least until its time, counted from the start of the schedule. What is late catches up: a time that is
-//!   over blocks nothing.
-//! * **Task** starts when the operations it depends on are complete and its CPU is free, and does not block the program.
+//! * **WaitUntil** does so, and at least until its time, counted from the start of the schedule. What is late catches
+//!   up: a time that is over blocks nothing.
+//! * **Task** starts when the operations it depends on are complete and its CPU is free, and does not block the
+//!   program.
 //! * **Started** is complete when the operation in front of it has started.
 //!
 //! Dependencies are between operations of one rank: on earlier ones, or of a send on a receive that is posted later.
-//! The k-th message of one (sender, receiver, tag) matches the k-th receive of them; a receive may leave sender or tag open ([`ANY`]).
+//! The k-th message of one (sender, receiver, tag) matches the k-th receive of them; a receive may leave sender or tag
+//! open ([`ANY`]).
 
 mod build;
 mod check;
@@ -94,8 +97,8 @@ pub(crate) struct Stored {
     ends: Vec<(usize, usize)>,
 }
 
-/// Makes the operations of a rank whenever they are needed: for schedules too large to be stored. It must say the same each
-/// time.
+/// Makes the operations of a rank whenever they are needed: for schedules too large to be stored. It must say the same
+/// each time.
 pub trait Maker: fmt::Debug + Send + Sync {
     /// The operations of `rank` in program order.
     fn operations(&self, rank: u32) -> Operations<'static>;
@@ -145,7 +148,8 @@ impl Schedule {
         Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body }
     }
 
-    /// A schedule in flits and cycles whose ranks are driven by a program: they request their operations while they run.
+    /// A schedule in flits and cycles whose ranks are driven by a program: they request their operations while they
+    /// run.
     pub fn driven(name: impl Into<String>, ranks: u32) -> Self {
         Schedule { name: name.into(), ranks, sizes: SizeUnit::Flits, times: TimeUnit::Cycles, body: Body::Driven }
     }
@@ -230,7 +234,7 @@ impl Schedule {
         }
     }
 
-    /// Those of its messages that go over the network of routers and channels.
+    /// The messages of the schedule that go over the network of routers and channels.
     pub fn messages_over_network(&self) -> impl Iterator<Item = Message> + '_ {
         self.messages().filter(|message| message.via == Via::Network)
     }

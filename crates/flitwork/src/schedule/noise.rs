@@ -1,6 +1,7 @@
 //! When the operating system takes the CPUs of ranks away: detours, as an interval of cycles each.
 //!
-//! What is drawn is drawn while the ranks run (`host/noise.rs`); here is what it is drawn from, and the detours that are given.
+//! What is drawn is drawn while the ranks run (`host/noise.rs`); here is what it is drawn from, and the detours that
+//! are given.
 
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -51,7 +52,7 @@ pub struct DetourColumns<'a> {
     pub rank: &'a [i64],
     /// First cycle of the detour, from the start of the ranks.
     pub start: &'a [i64],
-    /// Its length \[cycles].
+    /// Length of each absence \[cycles].
     pub duration: &'a [i64],
 }
 
@@ -110,7 +111,7 @@ impl Detours {
         }
     }
 
-    /// One more than the largest rank.
+    /// Number of ranks: one more than the largest rank.
     pub fn ranks(&self) -> u32 {
         self.from.len() as u32 - 1
     }

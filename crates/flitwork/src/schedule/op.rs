@@ -37,7 +37,8 @@ pub enum OpKind {
     },
     /// Block the program until the dependencies are complete.
     Wait,
-    /// Block the program until the dependencies are complete and the clock of the rank shows this time; at once if that is over.
+    /// Block the program until the dependencies are complete and the clock of the rank shows this time; at once if that
+    /// is over.
     WaitUntil {
         /// Time since the start of the schedule [cycles or ns].
         time: u64,
@@ -73,22 +74,22 @@ impl Via {
     /// Names in specifications and tables, by [`Via::code`].
     pub const NAMES: [&'static str; 5] = ["network", "bus", "bus_next", "bus_same", "tree"];
 
-    /// Its number.
+    /// The number of the network in stored schedules.
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// That of a number.
+    /// The network of a number in stored schedules.
     pub fn of_code(code: u8) -> Option<Via> {
         [Via::Network, Via::Bus, Via::BusNext, Via::BusSame, Via::Tree].get(usize::from(code)).copied()
     }
 
-    /// Whether it is the bus.
+    /// Whether the network is the bus.
     pub fn is_bus(self) -> bool {
         matches!(self, Via::Bus | Via::BusNext | Via::BusSame)
     }
 
-    /// Whether it is the barrier tree.
+    /// Whether the network is the barrier tree.
     pub fn is_tree(self) -> bool {
         self == Via::Tree
     }
@@ -98,7 +99,8 @@ impl Via {
         matches!(self, Via::BusNext | Via::BusSame)
     }
 
-    /// Whether its rank does not call the software for it: for one that goes with another, or for what hardware does alone.
+    /// Whether its rank does not call the software for it: for one that goes with another, or for what hardware does
+    /// alone.
     pub fn is_free(self) -> bool {
         self.is_joined() || self.is_tree()
     }
@@ -107,14 +109,16 @@ impl Via {
 /// One operation of one rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation<'s> {
-    /// What it does.
+    /// What the operation does.
     pub kind: OpKind,
-    /// Of a send: by which network. Of a receive only whether its rank calls the software once for it and the receive before it.
+    /// The network of a send. Of a receive only whether its rank calls the software once for it and the receive before
+    /// it.
     pub via: Via,
-    /// The step of the algorithm that it belongs to, as the algorithm counts them (of a receive: that of its message). Loads of
-    /// channels by step are sums over the messages of a step. It has nothing to do with the position in the program.
+    /// The step of the algorithm that it belongs to, as the algorithm counts them (of a receive: that of its message).
+    /// Loads of channels by step are sums over the messages of a step. It has nothing to do with the position in the
+    /// program.
     pub step: u32,
-    /// What it waits for.
+    /// What the operation waits for.
     pub after: After<'s>,
 }
 
@@ -140,7 +144,7 @@ impl After<'_> {
         range.chain(list.iter().copied())
     }
 
-    /// The same, standing on its own.
+    /// These dependencies as owned data.
     pub fn into_owned(self) -> After<'static> {
         match self {
             After::Range(range) => After::Range(range),
@@ -242,7 +246,7 @@ impl Packed {
         Packed { amount: number(&bytes[..8]), peer: word(0), tag: word(1), step: word(2), kind_and_deps: word(3) }
     }
 
-    /// The same with another size or time.
+    /// This kind of operation with another size or time.
     pub fn with_amount(self, amount: impl Fn(OpKind) -> u64) -> Self {
         Packed { amount: amount(self.kind()), ..self }
     }

@@ -11,7 +11,8 @@ pub enum SendQueue {
     /// In program order: a message that waits for its dependencies holds up those behind it.
     #[default]
     ProgramOrder,
-    /// In the order in which their dependencies are complete, those of one cycle in program order: none holds up another.
+    /// In the order in which their dependencies are complete, those of one cycle in program order: none holds up
+    /// another.
     AsReady,
 }
 
@@ -24,14 +25,14 @@ pub enum PlacementRule {
     Block,
     /// Rank `r` on terminal `r` modulo the number of terminals.
     RoundRobin,
-    /// As listed. Terminals may be left out. With one rank a terminal (`ranks_per_terminal` = 1, the default) the workload has as many ranks as
-    /// the list entries.
+    /// As listed. Terminals may be left out. With one rank a terminal (`ranks_per_terminal` = 1, the default) the
+    /// workload has as many ranks as the list entries.
     List {
         /// The terminal of each rank.
         terminals: Vec<u32>,
     },
-    /// So many ranks on each terminal, those of terminal 0 first, then those of terminal 1, ... The workload has as many ranks as these are
-    /// together.
+    /// So many ranks on each terminal, those of terminal 0 first, then those of terminal 1, ... The workload has as
+    /// many ranks as these are together.
     Counts {
         /// The ranks of each terminal, one number for each, 1 to 1000.
         ranks: Vec<u32>,
@@ -54,11 +55,12 @@ impl Placement {
         Placement { terminal_of: (0..terminals).collect(), terminals }
     }
 
-    /// `ranks` ranks on a network of `terminals`, by a rule; `each` is how many a terminal has by the block rule, at least 1.
+    /// `ranks` ranks on a network of `terminals`, by a rule; `each` is how many a terminal has by the block rule, at
+    /// least 1.
     ///
     /// # Errors
-    /// [`Error::Config`] if a list has not one entry for each rank, or names a terminal that does not exist; if there is not one count for
-    /// each terminal, one is 0, or all together are not the ranks.
+    /// [`Error::Config`] if a list has not one entry for each rank, or names a terminal that does not exist; if there
+    /// is not one count for each terminal, one is 0, or all together are not the ranks.
     pub fn new(rule: &PlacementRule, ranks: u32, terminals: u32, each: u32) -> Result<Self> {
         let terminal_of: Vec<u32> = match rule {
             PlacementRule::Block => (0..ranks).map(|rank| rank / each.max(1)).collect(),

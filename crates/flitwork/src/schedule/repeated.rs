@@ -1,7 +1,9 @@
-//! A schedule several times in a row, with computation between: the skeleton of a program that computes and communicates in turns.
+//! A schedule several times in a row, with computation between: the skeleton of a program that computes and
+//! communicates in turns.
 //!
-//! Each time a rank first computes, then carries out its operations. It begins again when all that it has begun is complete; ranks do
-//! not wait for each other but through their messages, which match in the order in which they were sent. Steps are counted on.
+//! Each time a rank first computes, then carries out its operations. It begins again when all that it has begun is
+//! complete; ranks do not wait for each other but through their messages, which match in the order in which they were
+//! sent. Steps are counted on.
 
 use super::{After, Feed, Maker, OpId, OpKind, Operation, Operations, Promises, Schedule, Via};
 
@@ -73,9 +75,9 @@ impl Program {
                     After::List(list) => After::List(list.iter().map(|dep| dep + self.first).collect()),
                 };
                 let step = op.step + (self.time - 1) * self.repeats.steps;
-                let own = Operation { kind: op.kind, via: op.via, step, after };
+                let operation = Operation { kind: op.kind, via: op.via, step, after };
                 self.next += 1;
-                return Some(own);
+                return Some(operation);
             }
             if self.time == self.repeats.times {
                 return None;

@@ -15,10 +15,11 @@ pub enum StartKind {
     /// All start at t = 0.
     #[default]
     Together,
-    /// Drawn from a normal distribution, then moved and stretched so that the first starts at t = 0 and the last at `latest_cycles`.
+    /// Drawn from a normal distribution, then moved and stretched so that the first starts at t = 0 and the last at
+    /// `latest_cycles`.
     NormalRange,
-    /// Drawn from a normal distribution of mean `latest_cycles / 2` and deviation `latest_cycles / 6`; what lies outside of 0 to
-    /// `latest_cycles` is moved to the nearer end.
+    /// Drawn from a normal distribution of mean `latest_cycles / 2` and deviation `latest_cycles / 6`; what lies
+    /// outside of 0 to `latest_cycles` is moved to the nearer end.
     NormalSigma,
     /// As listed.
     List,

@@ -1,7 +1,7 @@
 //! Stored schedules outside of memory: from columns, one row an operation, and to bytes and back.
 //!
-//! Whoever hands over columns or bytes may be wrong about them: lengths, ranks and dependencies are checked here, so that a schedule in
-//! memory is always in form ([`super::check_form`]).
+//! Whoever hands over columns or bytes may be wrong about them: lengths, ranks and dependencies are checked here, so
+//! that a schedule in memory is always in form ([`super::check_form`]).
 
 use super::op::{Packed, number};
 use super::{ANY, Body, OpKind, Schedule, ScheduleBuilder, SizeUnit, Stored, TimeUnit, Via, check_form};

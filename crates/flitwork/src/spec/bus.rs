@@ -5,12 +5,13 @@ use crate::collective::Operation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A bus that all ranks share beside the network of routers and channels, one transfer at a time; with functions for broadcast, scatter
-/// and gather. Which messages go over it a collective knows by `operations`, a schedule says of each send.
+/// A bus that all ranks share beside the network of routers and channels, one transfer at a time; with functions for
+/// broadcast, scatter and gather. Which messages go over it a collective knows by `operations`, a schedule says of each
+/// send.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BusSpec {
-    /// What it carries [flits/cycle], 1e-6 to 1e6. Default: 1.
+    /// Bandwidth of the bus [flits/cycle], 1e-6 to 1e6. Default: 1.
     #[schemars(range(min = 0), extend("x-rate" = "bytes_per_s"))]
     pub flits_per_cycle: f64,
     /// Time before each transfer in which the bus is given to its rank \[cycles], 0 to 10000. Default: 0.
@@ -23,8 +24,8 @@ pub struct BusSpec {
     pub operations: Vec<Operation>,
 }
 
-/// Wires of their own for barriers: news of one flit arrives after a fixed time, waits for nothing and costs no software. A barrier of a
-/// collective goes over it, and sends of a schedule that say so.
+/// Separate wires for barriers: a signal of one flit arrives after a fixed time, waits for nothing and costs no
+/// software. A barrier of a collective goes over it, and sends of a schedule that say so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarrierTreeSpec {

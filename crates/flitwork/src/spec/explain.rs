@@ -63,7 +63,8 @@ fn in_words(expected: &str) -> String {
     word.to_string()
 }
 
-/// A table of the specification in words, given what serde calls it: "struct SteadySpec", "internally tagged enum ProcessSpec".
+/// A table of the specification in words, given what serde calls it: "struct SteadySpec", "internally tagged enum
+/// ProcessSpec".
 fn named_table(expected: &str) -> Option<String> {
     let name = ["struct ", "internally tagged enum "].into_iter().find_map(|what| expected.strip_prefix(what))?;
     table_in_words(&schema()["$defs"][name])
@@ -95,8 +96,8 @@ fn several(text: &str) -> Option<String> {
     Some(format!("a list of numbers: {parts:?}"))
 }
 
-/// Serde loses its way inside a table that is told apart by its `kind`: below `place`, finds the leaf that is `value`; of several the
-/// one that serde means, which is the one without which it reports something else.
+/// Serde loses its way inside a table that is told apart by its `kind`: below `place`, finds the leaf that is `value`;
+/// of several the one that serde means, which is the one without which it reports something else.
 fn leaf(root: &Value, place: &Place, value: &Value, fault: &Fault) -> Place {
     fn search(at: &Value, place: &Place, value: &Value, found: &mut Vec<Place>) {
         match at {

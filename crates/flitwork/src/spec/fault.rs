@@ -1,4 +1,5 @@
-//! Why a value is not what a type of the specification wants, as data: serde reports it to an error type, and this one keeps the parts.
+//! Why a value is not what a type of the specification wants, as data: serde reports it to an error type, and this one
+//! keeps the parts.
 
 use serde::de::{Error, Expected, Unexpected};
 use serde_json::Value;

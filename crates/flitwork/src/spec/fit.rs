@@ -1,5 +1,5 @@
-//! What the schema says and serde does not check: a table is no list and has no field that is not there, whatever its kind; a number
-//! lies in its range. And the schema in words.
+//! What the schema says and serde does not check: a table is no list and has no field that is not there, whatever its
+//! kind; a number lies in its range. And the schema in words.
 
 use super::explain::unknown_field;
 use super::place::shown_key;
@@ -39,7 +39,8 @@ pub(super) fn schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Documentation comments escape the bracket of a unit, `\[cycles]`, which would be a link otherwise; descriptions show it as it reads.
+/// Documentation comments escape the bracket of a unit, `\[cycles]`, which would be a link otherwise; descriptions show
+/// it as it reads.
 fn unescape(node: &mut Value) {
     if let Some(Value::String(text)) = node.get_mut("description") {
         *text = text.replace("\\[", "[");
@@ -51,8 +52,8 @@ fn unescape(node: &mut Value) {
     }
 }
 
-/// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a table does not
-/// have (serde would drop those of a kind without fields).
+/// Refuses lists in the place of tables (serde would take their entries for the fields, in order) and fields that a
+/// table does not have (serde would drop those of a kind without fields).
 pub(super) fn check_shape(root: &Value) -> Result<()> {
     visit(schema(), root, "", &mut |node, value, path| match value {
         Value::Array(items) => match table_in_words(resolve(node, value)) {
@@ -70,8 +71,8 @@ fn check_fields(table: &'static Value, value: &Value, given: &Map<String, Value>
         return Ok(());
     };
     let hidden = |node: &Value| node.get(physical::fields::BASE).is_some() || node.get(INTERNAL).is_some();
-    let own = fields.iter().filter(|(field, node)| *field != "kind" && !hidden(node));
-    let names: Vec<String> = own.map(|(field, _)| (*field).clone()).collect();
+    let shown = fields.iter().filter(|(field, node)| *field != "kind" && !hidden(node));
+    let names: Vec<String> = shown.map(|(field, _)| (*field).clone()).collect();
     let at = if path.is_empty() { shown_key(name) } else { format!("{path}.{}", shown_key(name)) };
     Err(unknown_field(&at, name, inner, &names))
 }
@@ -106,8 +107,8 @@ pub(super) fn table_in_words(table: &Value) -> Option<String> {
     if !kinds.is_empty() {
         return Some(format!("a table with a kind, one of {}, and its fields", kinds.join(", ")));
     }
-    let own = table["properties"].as_object()?.iter().filter(|(_, node)| node.get(physical::fields::BASE).is_none());
-    let fields: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
+    let basic = table["properties"].as_object()?.iter().filter(|(_, node)| node.get(physical::fields::BASE).is_none());
+    let fields: Vec<&str> = basic.map(|(name, _)| name.as_str()).collect();
     Some(format!("a table with fields such as {}", fields.join(", ")))
 }
 
@@ -158,7 +159,8 @@ pub(super) fn field(table: &'static Value, value: &Value, name: &str) -> Option<
     fields_of(table, value)?.into_iter().find(|(field, _)| *field == name).map(|(_, node)| node)
 }
 
-/// The fields of a table, with their nodes; of a table with a kind, of that kind. `None` where it has none, or no such kind.
+/// The fields of a table, with their nodes; of a table with a kind, of that kind. `None` where it has none, or no such
+/// kind.
 fn fields_of(table: &'static Value, value: &Value) -> Option<Vec<(&'static String, &'static Value)>> {
     let variant = variants(table).find(|v| v["properties"]["kind"]["const"] == value["kind"]);
     let options = variant.and_then(|variant| variant["$ref"].as_str());
@@ -178,8 +180,8 @@ struct Range {
 
 impl Range {
     fn of(node: &'static Value, value: &Value) -> Range {
-        let (own, resolved) = (node, resolve(node, value));
-        let limit = |name: &str| own.get(name).or_else(|| resolved.get(name)).and_then(Value::as_f64);
+        let resolved = resolve(node, value);
+        let limit = |name: &str| node.get(name).or_else(|| resolved.get(name)).and_then(Value::as_f64);
         Range {
             least: limit("minimum"),
             above: limit("exclusiveMinimum"),
@@ -251,8 +253,8 @@ fn words(node: &Value) -> Option<String> {
 /// How a list is written that is all that some kind of a table has: `{kind = "list", terminals = [...]}`.
 fn as_a_kind(table: &Value, items: &[Value]) -> String {
     let only_a_list = |variant: &Value| -> Option<String> {
-        let own: Vec<_> = variant["properties"].as_object()?.iter().filter(|(name, _)| *name != "kind").collect();
-        let [(name, node)] = own[..] else { return None };
+        let fields: Vec<_> = variant["properties"].as_object()?.iter().filter(|(name, _)| *name != "kind").collect();
+        let [(name, node)] = fields[..] else { return None };
         let of_numbers = node["items"]["type"] == "integer" && items.iter().all(Value::is_number);
         let kind = &variant["properties"]["kind"]["const"];
         of_numbers.then(|| format!("write {{kind = {kind}, {name} = {}}}", Value::from(items)))

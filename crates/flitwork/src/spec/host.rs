@@ -13,24 +13,25 @@ pub(crate) const MAX_RANKS_PER_TERMINAL: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostSpec {
-    /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up those behind
-    /// it) or as_ready (none holds up another). Default: program_order.
+    /// In which order the messages of a rank leave: program_order (a message that waits for its dependencies holds up
+    /// those behind it) or as_ready (none holds up another). Default: program_order.
     pub send_queue: SendQueue,
-    /// Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the network has terminals, unless the
-    /// placement says how many. All ranks of a terminal are a server to algorithms that know servers; those that go by coordinates
-    /// need 1. Default: 1.
+    /// Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the network has terminals,
+    /// unless the placement says how many. All ranks of a terminal are a server to algorithms that know servers; those
+    /// that go by coordinates need 1. Default: 1.
     #[schemars(range(min = 1, max = MAX_RANKS_PER_TERMINAL))]
     pub ranks_per_terminal: u32,
     /// Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     pub placement: PlacementRule,
-    /// Software time of a send: so long its rank computes before the message joins the send queue \[cycles]. Default: 0.
+    /// Software time of a send: so long its rank computes before the message joins the send queue \[cycles].
+    /// Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub send_overhead_cycles: u32,
     /// Software time of a receive: so long its rank computes when it has waited for it \[cycles]. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub receive_overhead_cycles: u32,
-    /// Longest message that is sent at once \[flits]. A longer one goes by rendezvous: its send sends a request, the receiver answers when
-    /// the receive is posted, and then the data goes. Default: none, all are sent at once.
+    /// Longest message that is sent at once \[flits]. A longer one goes by rendezvous: its send sends a request, the
+    /// receiver answers when the receive is posted, and then the data goes. Default: none, all are sent at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub eager_limit_flits: Option<u64>,
@@ -38,23 +39,24 @@ pub struct HostSpec {
     #[serde(skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub control_flits: u32,
-    /// Most that is copied between the ranks of a terminal, all of them together [flits/cycle], more than 0: their messages are copied in
-    /// memory and do not enter the network. Default: they go through the router, as packets of the terminal to itself.
+    /// Most that is copied between the ranks of a terminal, all of them together [flits/cycle], more than 0: their
+    /// messages are copied in memory and do not enter the network. Default: they go through the router, as packets of
+    /// the terminal to itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0), extend("x-rate" = "copy_bytes_per_s"))]
     pub copy_flits_per_cycle: Option<f64>,
-    /// Most that is read from the memory of a terminal for its messages that are sent [flits/cycle], more than 0: they are read one after the other,
-    /// and a packet is sent when all of it has been read. Default: memory takes no time.
+    /// Most that is read from the memory of a terminal for its messages that are sent [flits/cycle], more than 0: they
+    /// are read one after the other, and a packet is sent when all of it has been read. Default: memory takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0), extend("x-rate" = "read_bytes_per_s"))]
     pub read_flits_per_cycle: Option<f64>,
-    /// Most that a rank copies of messages that it has received [flits/cycle], more than 0: so long it computes when it has waited for one that
-    /// was sent at once. Default: nothing is copied.
+    /// Most that a rank copies of messages that it has received [flits/cycle], more than 0: so long it computes when it
+    /// has waited for one that was sent at once. Default: nothing is copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(min = 0), extend("x-rate" = "receive_copy_bytes_per_s"))]
     pub receive_copy_flits_per_cycle: Option<f64>,
-    /// Time in which a rank adds up what a message of a reduction brings [cycles/flit], at least 0: so long it computes when it has
-    /// waited for it. Of collectives and rank programs. Default: 0.
+    /// Time in which a rank adds up what a message of a reduction brings [cycles/flit], at least 0: so long it computes
+    /// when it has waited for it. Of collectives and rank programs. Default: 0.
     #[serde(skip_serializing_if = "is_nothing")]
     #[schemars(range(min = 0))]
     pub reduce_cycles_per_flit: f64,

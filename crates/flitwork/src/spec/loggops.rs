@@ -9,7 +9,8 @@ const MAX_TIME: f64 = 1e15;
 /// Largest time for a byte \[ns].
 const MAX_TIME_OF_BYTE: f64 = 1e9;
 
-/// The parameters of LogGOPS (Culler et al., LogP, PPoPP 1993; Hoefler et al., LogGOPSim, HPDC 2010), with the defaults of LogGOPSim.
+/// The parameters of LogGOPS (Culler et al., LogP, PPoPP 1993; Hoefler et al., LogGOPSim, HPDC 2010), with the defaults
+/// of LogGOPSim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(non_snake_case)]

@@ -28,8 +28,8 @@ pub(crate) const MAX_GAP: u32 = 1_000_000;
 pub struct NetworkSpec {
     /// Which routers exist and which channels join them.
     pub topology: TopologySpec,
-    /// Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree; dragonfly_minimal on a dragonfly; on
-    /// any other network shortest_path, or hop_classes where that can deadlock.
+    /// Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree; dragonfly_minimal
+    /// on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
     #[serde(default)]
     #[schemars(with = "RoutingSpec")]
     pub routing: Option<RoutingSpec>,
@@ -50,7 +50,8 @@ pub struct NetworkSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BarrierTreeSpec")]
     pub barrier_tree: Option<BarrierTreeSpec>,
-    /// What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for results in them.
+    /// What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for results
+    /// in them.
     #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
     pub units: UnitsSpec,
 }
@@ -68,12 +69,13 @@ pub struct RouterSpec {
     /// Buffer of each virtual channel \[flits], 1 to 65535. Default: 16.
     #[schemars(range(min = 1, max = MAX_BUFFER_FLITS))]
     pub buffer_flits: u32,
-    /// Buffer that the virtual channels of a port share besides their own \[flits], 0 to 65535 with `buffer_flits`. Default: 0.
+    /// Buffer that the virtual channels of a port share besides their own \[flits], 0 to 65535 with `buffer_flits`.
+    /// Default: 0.
     #[schemars(range(max = MAX_BUFFER_FLITS))]
     #[serde(skip_serializing_if = "is_zero")]
     pub shared_buffer_flits: u32,
-    /// The virtual channel (virtual lane, VL) of each service level: packets of service level `s` use number `sl_to_vl[s]`. Only with
-    /// vc_policy = "service_level", which needs it.
+    /// The virtual channel (virtual lane, VL) of each service level: packets of service level `s` use number
+    /// `sl_to_vl[s]`. Only with vc_policy = "service_level", which needs it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sl_to_vl: Vec<u32>,
     /// What a head flit needs to advance. Default: wormhole.
@@ -82,22 +84,24 @@ pub struct RouterSpec {
     pub vc_allocator: AllocatorSpec,
     /// Matches input ports to output ports each cycle. Default: iSLIP of 1 iteration.
     pub sw_allocator: AllocatorSpec,
-    /// Whether packets at injection ports wait for those that came over a channel, in VC and switch allocation. Default: equal.
+    /// Whether packets at injection ports wait for those that came over a channel, in VC and switch allocation.
+    /// Default: equal.
     pub injection_priority: InjectionPriority,
     /// Keep the path through the switch for a packet until its tail, or until it stalls. Default: false.
     pub hold_switch_for_packet: bool,
-    /// Keep the path through the switch for a packet until its tail has been sent, in any case; needs virtual cut-through.
-    /// Default: false.
+    /// Keep the path through the switch for a packet until its tail has been sent, in any case; needs virtual
+    /// cut-through. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
     pub hold_switch_until_tail: bool,
     /// Request the switch in the cycle of the virtual-channel request. Default: false.
     pub speculative: bool,
-    /// Reuse an output virtual channel only after all credits of its last packet are back; routings with an escape network need
-    /// it under wormhole switching. Default: false.
+    /// Reuse an output virtual channel only after all credits of its last packet are back; routings with an escape
+    /// network need it under wormhole switching. Default: false.
     pub wait_for_tail_credit: bool,
     /// Do not request output virtual channels that have no credit. Default: false.
     pub vc_busy_when_full: bool,
-    /// Flits that an input port may send a cycle, of different virtual channels modulo this number; 1 to 64. Default: 1.
+    /// Flits that an input port may send a cycle, of different virtual channels modulo this number; 1 to 64.
+    /// Default: 1.
     #[schemars(range(min = 1, max = MAX_SPEEDUP))]
     pub input_speedup: u32,
     /// Flits that an output port may accept a cycle (it sends on 1), 1 to 64. Default: 1.
@@ -171,11 +175,12 @@ pub enum Switching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pipeline {
-    /// From when it comes to the front of its buffer: packets of one virtual channel follow each other with a gap of both delays.
+    /// From when it comes to the front of its buffer: packets of one virtual channel follow each other with a gap of
+    /// both delays.
     #[default]
     AtFront,
-    /// From when its head arrives: the delays add to the latency of a hop, but packets of one virtual channel can follow each other without a
-    /// gap.
+    /// From when its head arrives: the delays add to the latency of a hop, but packets of one virtual channel can
+    /// follow each other without a gap.
     Pipelined,
 }
 
@@ -216,17 +221,18 @@ pub struct ChannelSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NicSpec {
-    /// Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent, and received, at
-    /// once. Default: 1.
+    /// Injection ports, and as many ejection ports, of 1 flit/cycle each, 1 to 52: messages that are sent, and
+    /// received, at once. Default: 1.
     #[schemars(range(min = 1, max = MAX_NIC_PORTS))]
     pub ports: u32,
     /// Which virtual channel a new packet takes at its injection port. Default: emptiest.
     pub injection_vc: InjectionVc,
-    /// The virtual channels of its injection port that a terminal may fill, by number, ascending, each at most once. Default: all.
+    /// The virtual channels of its injection port that a terminal may fill, by number, ascending, each at most once.
+    /// Default: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub injection_vcs: Vec<u32>,
-    /// By what packets have their service level, which gives them their virtual channel under vc_policy = "service_level". There are as
-    /// many levels as `router.sl_to_vl` has entries. Default: destination.
+    /// By what packets have their service level, which gives them their virtual channel under vc_policy =
+    /// "service_level". There are as many levels as `router.sl_to_vl` has entries. Default: destination.
     #[serde(skip_serializing_if = "ServiceLevel::is_default")]
     pub service_level: ServiceLevel,
     /// Which of the terminal's ejection ports a packet takes. Default: any.
@@ -284,8 +290,8 @@ pub enum EjectionPort {
     BySource,
 }
 
-/// Whose turn it is at a terminal's source queue, where a workload and a background run together. A message of a schedule comes
-/// when its rank has posted it and all that it depends on is complete.
+/// Whose turn it is at a terminal's source queue, where a workload and a background run together. A message of a
+/// schedule comes when its rank has posted it and all that it depends on is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceQueue {

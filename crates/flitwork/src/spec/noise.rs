@@ -20,7 +20,8 @@ pub enum NoiseSpec {
         /// Length of a detour \[cycles], at least 1, less than the period.
         #[schemars(range(min = 1, max = LONGEST_NOISE))]
         duration_cycles: u64,
-        /// Whether ranks are away together, or each has a phase of its own, drawn by the seed of the run. Default: random.
+        /// Whether ranks are away together, or each has a phase of its own, drawn by the seed of the run. Default:
+        /// random.
         #[serde(default)]
         phase: NoisePhase,
         /// Where all have the same phase: the start of the first detour \[cycles], less than the period. Default: 0.
@@ -28,8 +29,8 @@ pub enum NoiseSpec {
         #[schemars(range(max = LONGEST_NOISE))]
         phase_cycles: u64,
     },
-    /// Detours at random: the times between them, and perhaps their lengths, have geometric (in whole cycles exponential)
-    /// distributions, drawn by the seed of the run.
+    /// Detours at random: the times between them, and perhaps their lengths, have geometric (in whole cycles
+    /// exponential) distributions, drawn by the seed of the run.
     Exponential {
         /// Mean time from the end of a detour to the start of the next \[cycles], 1 to 2^40.
         #[schemars(range(min = 1, max = LONGEST_NOISE))]
@@ -45,8 +46,8 @@ pub enum NoiseSpec {
     },
     /// Detours that are given one by one, such as measured ones.
     File {
-        /// The detours: columns rank, start_cycles (from the start of the ranks) and duration_cycles. Those of a rank that touch or
-        /// overlap are one. In a plan they are a digest. Default: those of `file`.
+        /// The detours: columns rank, start_cycles (from the start of the ranks) and duration_cycles. Those of a rank
+        /// that touch or overlap are one. In a plan they are a digest. Default: those of `file`.
         #[serde(default)]
         #[schemars(extend("x-numbers" = "detours"))]
         detours: Attached,

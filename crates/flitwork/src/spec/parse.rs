@@ -47,8 +47,8 @@ pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
     TopologySpec::deserialize(Reader(&topology)).map_err(|fault| explain(&place, &fault, &root))
 }
 
-/// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of [`from_json`]. `path` is
-/// where it stands: `network`, `workload`, `network.router`, `run.record`.
+/// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of
+/// [`from_json`]. `path` is where it stands: `network`, `workload`, `network.router`, `run.record`.
 ///
 /// # Errors
 /// [`Error::Config`] with the path of the field.

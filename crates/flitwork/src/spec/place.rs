@@ -1,5 +1,5 @@
-//! Where something stands in a specification: fields and indices, one by one. As text alone a place cannot be found again, because a
-//! key may be empty or have a dot in it.
+//! Where something stands in a specification: fields and indices, one by one. As text alone a place cannot be found
+//! again, because a key may be empty or have a dot in it.
 
 use serde_json::Value;
 use std::fmt::{Display, Formatter, Result as Written};
@@ -62,11 +62,11 @@ impl Place {
     pub(super) fn taken_from(&self, root: &Value) -> Value {
         let mut rest = root.clone();
         let Some((last, holder)) = self.0.split_last() else { return rest };
-        let held = holder.iter().try_fold(&mut rest, |at, step| match step {
+        let parent = holder.iter().try_fold(&mut rest, |at, step| match step {
             Step::Field(name) => at.as_object_mut()?.get_mut(name),
             Step::Item(index) => at.as_array_mut()?.get_mut(*index),
         });
-        match (held, last) {
+        match (parent, last) {
             (Some(Value::Object(fields)), Step::Field(name)) => drop(fields.remove(name)),
             (Some(Value::Array(items)), Step::Item(index)) if *index < items.len() => drop(items.remove(*index)),
             _ => {}

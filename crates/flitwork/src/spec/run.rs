@@ -12,38 +12,40 @@ use std::ops::Range;
 pub struct RunSpec {
     /// Seed of all random choices. Default: 1.
     pub seed: u64,
-    /// Open loop: cycles before measurement starts \[cycles]; not together with `steady`. With a background beside a workload that
-    /// completes: cycles of background alone before t = 0; without one it completes from cycle 0 on. Default: 3000.
+    /// Open loop: cycles before measurement starts \[cycles]; not together with `steady`. With a background beside a
+    /// workload that completes: cycles of background alone before t = 0; without one it completes from cycle 0 on.
+    /// Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", extend("default" = FIXED_CYCLES))]
     pub warmup_cycles: Option<u64>,
-    /// Open loop: packets created, and flits ejected, in this many cycles count \[cycles], at least 1; not together with
-    /// `steady`, and not for a workload that completes, of which all is measured. Default: 3000.
+    /// Open loop: packets created, and flits ejected, in this many cycles count \[cycles], at least 1; not together
+    /// with `steady`, and not for a workload that completes, of which all is measured. Default: 3000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64", range(min = 1), extend("default" = FIXED_CYCLES))]
     pub measurement_cycles: Option<u64>,
-    /// Cycles after which the run ends in any case \[cycles], at least 1. For what runs to completion an error; an open loop ends as `saturated` or
-    /// `not_converged`, and needs at least warm-up and measurement. Default: for what completes, 10^9 or twice the warm-up, and the last cycle of a trace on
-    /// top; 100 times warm-up and measurement for an open loop; twice the limit of `steady` (written as 0).
+    /// Cycles after which the run ends in any case \[cycles], at least 1. For what runs to completion an error; an open
+    /// loop ends as `saturated` or `not_converged`, and needs at least warm-up and measurement. Default: for what
+    /// completes, 10^9 or twice the warm-up, and the last cycle of a trace on top; 100 times warm-up and measurement
+    /// for an open loop; twice the limit of `steady` (written as 0).
     pub max_cycles: u64,
-    /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move \[cycles], at least 1. It is
-    /// also searched at its end. What is found is an error. Default: 10000.
+    /// Interval at which the run is searched for packets that can only wait for each other, whether or not others move
+    /// \[cycles], at least 1. It is also searched at its end. What is found is an error. Default: 10000.
     #[schemars(range(min = 1))]
     pub watchdog_cycles: u64,
-    /// Refuse a network whose packets could wait for each other for ever. Without it such a run ends with an error when the watchdog finds
-    /// that they do. Default: true.
+    /// Refuse a network whose packets could wait for each other for ever. Without it such a run ends with an error when
+    /// the watchdog finds that they do. Default: true.
     #[serde(skip_serializing_if = "super::is_true")]
     pub deadlock_check: bool,
     /// Memory that the simulation may take \[MB]. Default (0): three quarters of what the machine has, or of
     /// less where a control group, ulimit or SLURM allows less.
     pub memory_limit_mb: u64,
-    /// What advances the network: auto (by whole packets where that gives the same result, else flit by flit), flit or packet.
-    /// Default: auto.
+    /// What advances the network: auto (by whole packets where that gives the same result, else flit by flit), flit or
+    /// packet. Default: auto.
     #[serde(default, skip_serializing_if = "KernelChoice::is_auto")]
     pub kernel: KernelChoice,
-    /// Threads that advance the network, which they share out among them: a number from 1 to 64, or auto (as many as the machine has cores,
-    /// where the network has enough to do). The result is the same for any number, and says how many it was (`threads`) and, where
-    /// this network cannot be shared out, why (`threads_why`). Default: 1.
+    /// Threads that advance the network, which they share out among them: a number from 1 to 64, or auto (as many as
+    /// the machine has cores, where the network has enough to do). The result is the same for any number, and says how
+    /// many it was (`threads`) and, where this network cannot be shared out, why (`threads_why`). Default: 1.
     #[serde(default = "one_thread", skip_serializing_if = "Threads::is_one")]
     pub threads: Threads,
     /// Open loop: detect the warm-up and measure until the mean latency is known well enough. Without this table: fixed
@@ -118,24 +120,25 @@ impl KernelChoice {
 pub struct RecordSpec {
     /// Every packet's source, destination, length and times. Default: false.
     pub packets: bool,
-    /// Records of packets that have arrived are handed over during the run, to be written to a file, and do not count as memory. It is set by what
-    /// writes that file, not by users, so it is internal. Default: false.
+    /// Records of packets that have arrived are handed over during the run, to be written to a file, and do not count
+    /// as memory. It is set by what writes that file, not by users, so it is internal. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
     #[schemars(extend("x-internal" = true))]
     pub to_file: bool,
     /// Flits over every channel, per window of this many cycles \[cycles]. Default (0): totals only.
     pub channel_window_cycles: u64,
-    /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart \[cycles].
-    /// Default (0): totals only.
+    /// Packets and flits received per window of this many cycles from t = 0 on, of workload and background apart
+    /// \[cycles]. Default (0): totals only.
     pub delivery_window_cycles: u64,
     /// Why flits stand still: counts by reason, per channel. Default: false.
     pub stalls: bool,
-    /// Where and why each packet waited, which `flitwork explain` asks for: by packet, router, output port and reason. Packets are recorded with it,
-    /// and the flit kernel runs. With `channel_window_cycles` also by window of time, which `flitwork view` shows. Default: false.
+    /// Where and why each packet waited, which `flitwork explain` asks for: by packet, router, output port and reason.
+    /// Packets are recorded with it, and the flit kernel runs. With `channel_window_cycles` also by window of time,
+    /// which `flitwork view` shows. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
     pub waits: bool,
-    /// What ranks did and when, which `flitwork explain` asks for: each operation of a schedule or a program, and who sent each packet.
-    /// Default: false.
+    /// What ranks did and when, which `flitwork explain` asks for: each operation of a schedule or a program, and who
+    /// sent each packet. Default: false.
     #[serde(skip_serializing_if = "super::is_false")]
     pub operations: bool,
 }

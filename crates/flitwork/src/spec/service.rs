@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Longest overhead or jitter of a message \[cycles].
 pub(crate) const MAX_PREPARATION: u32 = 1_000_000_000;
 
-/// In which order a NIC sends the packets of messages that wait at its injection ports; only for workloads that are schedules.
+/// In which order a NIC sends the packets of messages that wait at its injection ports; only for workloads that are
+/// schedules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServiceSpec {
@@ -14,19 +15,20 @@ pub struct ServiceSpec {
     pub order: ServiceOrder,
     /// Which messages share a queue pair, in which they go one after the other. Default: message.
     pub queue_pairs: QueuePairs,
-    /// Most queue pairs that are active at a time; a message that needs one more waits, and holds up those behind it. Default (0):
-    /// as many as there are.
+    /// Most queue pairs that are active at a time; a message that needs one more waits, and holds up those behind it.
+    /// Default (0): as many as there are.
     pub active_queue_pairs: u32,
-    /// Packets of a queue pair that are sent one after the other, if it has so many, before it is the turn of another one, at least 1.
-    /// Default: 1.
+    /// Packets of a queue pair that are sent one after the other, if it has so many, before it is the turn of another
+    /// one, at least 1. Default: 1.
     #[schemars(range(min = 1))]
     pub burst_packets: u32,
-    /// Time that the adapter spends on a message before its first packet, in which its queue pair sends nothing and other ones can \[cycles],
-    /// 0 to 1000000000. Default: 0.
+    /// Time that the adapter spends on a message before its first packet, in which its queue pair sends nothing and
+    /// other ones can \[cycles], 0 to 1000000000. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_PREPARATION))]
     pub message_overhead_cycles: u32,
-    /// Each message takes so much longer to begin, drawn evenly from 0 to one less than this by the seed of the run \[cycles], 0 to
+    /// Each message takes so much longer to begin, drawn evenly from 0 to one less than this by the seed of the run
+    /// \[cycles], 0 to
     /// 1000000000. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_PREPARATION))]

@@ -41,8 +41,8 @@ pub struct Rounded {
     pub error: f64,
 }
 
-/// What a flit carries and how long a cycle takes: what is said in bytes, ns or bytes/s becomes flits and cycles by them, and results
-/// are in both. Two of the three say all. A network that is told all in flits and cycles needs none.
+/// What a flit carries and how long a cycle takes: what is said in bytes, ns or bytes/s becomes flits and cycles by
+/// them, and results are in both. Two of the three say all. A network that is told all in flits and cycles needs none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UnitsSpec {
@@ -54,18 +54,18 @@ pub struct UnitsSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(max = MAX_UNIT), extend("exclusiveMinimum" = 0))]
     pub cycle_ns: Option<f64>,
-    /// Bandwidth of a channel, which takes a flit in every cycle [bytes/s], more than 0 and at most 10^15; or text such as "4 GB/s",
-    /// "100 Gbit/s". Default: not said.
+    /// Bandwidth of a channel, which takes a flit in every cycle [bytes/s], more than 0 and at most 10^15; or text such
+    /// as "4 GB/s", "100 Gbit/s". Default: not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", range(max = MAX_RATE), extend("exclusiveMinimum" = 0))]
     pub channel_bytes_per_s: Option<f64>,
-    /// Header of each packet \[bytes], 0 to 1000000: a message in bytes takes so much more for each of its packets, whose longest
-    /// (`packet_bytes`, `packet_flits`) is with its header. Default: 0.
+    /// Header of each packet \[bytes], 0 to 1000000: a message in bytes takes so much more for each of its packets,
+    /// whose longest (`packet_bytes`, `packet_flits`) is with its header. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(max = MAX_UNIT))]
     pub header_bytes: u32,
-    /// What becomes of times in ns that are no whole number of cycles: `nearest` takes the nearest number of cycles, and the plan says
-    /// by how much each time was changed; `exact` refuses them. Default: nearest.
+    /// What becomes of times in ns that are no whole number of cycles: `nearest` takes the nearest number of cycles,
+    /// and the plan says by how much each time was changed; `exact` refuses them. Default: nearest.
     #[serde(skip_serializing_if = "Rounding::is_default")]
     pub rounding: Rounding,
     /// The times that were rounded when the specification was read.
@@ -112,8 +112,8 @@ impl UnitsSpec {
 }
 
 impl UnitsSpec {
-    /// Says the same clock in the same words, whichever two of the three were written: in a plan it is bytes and ns, unless the ns are
-    /// no decimal.
+    /// Says the same clock in the same words, whichever two of the three were written: in a plan it is bytes and ns,
+    /// unless the ns are no decimal.
     pub(crate) fn simplify(&mut self, units: &Units) {
         // A plan is in whole cycles.
         self.rounding = Rounding::default();

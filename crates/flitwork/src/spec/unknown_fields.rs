@@ -19,19 +19,19 @@ fn forms(node: &'static Value) -> Vec<&'static Value> {
 /// A table of one kind: its fields, and those that it needs.
 struct Table {
     fields: Map<String, Value>,
-    own: Vec<(&'static String, &'static Value)>,
+    all_fields: Vec<(&'static String, &'static Value)>,
 }
 
 impl Table {
     fn of(node: &'static Value) -> Option<Table> {
         let options = node["$ref"].as_str().map(|name| &schema()["$defs"][name.trim_start_matches("#/$defs/")]);
         let parts: Vec<&'static Value> = [Some(node), options].into_iter().flatten().collect();
-        let own: Vec<_> = parts.iter().filter_map(|part| part["properties"].as_object()).flatten().collect();
+        let all_fields: Vec<_> = parts.iter().filter_map(|part| part["properties"].as_object()).flatten().collect();
         let needed: Vec<&str> =
             parts.iter().filter_map(|part| part["required"].as_array()).flatten().filter_map(Value::as_str).collect();
-        let fields = own.iter().filter(|(name, _)| needed.contains(&name.as_str()));
+        let fields = all_fields.iter().filter(|(name, _)| needed.contains(&name.as_str()));
         let fields = fields.map(|(name, node)| ((*name).clone(), least(node))).collect();
-        (!own.is_empty()).then_some(Table { fields, own })
+        (!all_fields.is_empty()).then_some(Table { fields, all_fields })
     }
 }
 
@@ -64,14 +64,14 @@ fn try_all(node: &'static Value, path: &str, whole: &dyn Fn(Value) -> Value, tri
         let kind = table.fields.get("kind").map_or(String::new(), |kind| format!(" {kind}"));
         let mut wrong = table.fields.clone();
         wrong.insert(UNKNOWN.to_string(), json!(5));
-        let told = from_json(&whole(Value::Object(wrong)).to_string());
+        let outcome = from_json(&whole(Value::Object(wrong)).to_string());
         let expected = format!("{path}.{UNKNOWN}");
-        match told {
+        match outcome {
             Err(Error::Config { path, value, .. }) if path == expected.trim_start_matches('.') && value == "5" => {}
             other => panic!("{path}{kind}: {other:?}"),
         }
         tried.push(format!("{path}{kind}"));
-        for (name, inner) in &table.own {
+        for (name, inner) in &table.all_fields {
             let with = |value: Value| {
                 let mut fields = table.fields.clone();
                 fields.insert((*name).clone(), value);
@@ -105,7 +105,7 @@ fn no_table_of_any_kind_has_a_field_that_the_schema_does_not_have() {
 
 #[test]
 fn keys_that_are_no_words_are_named_and_found() {
-    let told = |text: &str| match from_json(text) {
+    let path_of_error = |text: &str| match from_json(text) {
         Err(Error::Config { path, .. }) => path,
         other => panic!("{other:?}"),
     };
@@ -116,9 +116,9 @@ fn keys_that_are_no_words_are_named_and_found() {
         (r#"{"kind":"uniform","offered_load":0.1,"a.b":1}"#, r#"workload."a.b""#),
         (r#"{"kind":"uniform","":{"":{"":1}}}"#, r#"workload."""#),
     ] {
-        assert_eq!(told(&format!("{{{topology},\"workload\":{workload}}}")), path);
+        assert_eq!(path_of_error(&format!("{{{topology},\"workload\":{workload}}}")), path);
     }
-    assert_eq!(told(&format!("{{{topology},\"\":1}}")), "\"\"");
+    assert_eq!(path_of_error(&format!("{{{topology},\"\":1}}")), "\"\"");
 }
 
 #[test]

@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VcPolicy {
-    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half for
-    /// those that do; elsewhere any.
+    /// In a wrapped dimension the lower half for packets that do not cross the wrap channel in it and the upper half
+    /// for those that do; elsewhere any.
     #[default]
     Dateline,
     /// One for each destination terminal (and dateline class, where a dimension wraps): `vcs` must be at least the
     /// number of terminals, twice that if a dimension wraps; any more are never used.
     Destination,
-    /// One for each service level of packets, by `sl_to_vl` (and dateline class, where a dimension wraps): virtual lanes, as InfiniBand
-    /// has them. At an ejection port any.
+    /// One for each service level of packets, by `sl_to_vl` (and dateline class, where a dimension wraps): virtual
+    /// lanes, as InfiniBand has them. At an ejection port any.
     ServiceLevel,
-    /// One for each output port that a packet may take at the next router (and dateline class, where a dimension wraps): no packet
-    /// waits behind one for another port. `vcs` must be at least the number of ports of a router, twice that if a dimension wraps. At an
-    /// ejection port any.
+    /// One for each output port that a packet may take at the next router (and dateline class, where a dimension
+    /// wraps): no packet waits behind one for another port. `vcs` must be at least the number of ports of a router,
+    /// twice that if a dimension wraps. At an ejection port any.
     VirtualOutputQueues,
 }
 
 impl VcPolicy {
     /// Whether a packet has one virtual channel of each port, and no choice.
-    pub(crate) fn gives_one_vc(self) -> bool {
+    pub(crate) fn assigns_one_vc(self) -> bool {
         self != VcPolicy::Dateline
     }
 
@@ -42,9 +42,9 @@ impl VcPolicy {
 }
 
 impl RouterSpec {
-    /// Virtual channels that packets of one dateline class have between them, each packet one; of `ports` ports and `terminals`
-    /// terminals.
-    pub(crate) fn own_vcs(&self, terminals: usize, ports: usize) -> usize {
+    /// Virtual channels that packets of one dateline class have between them, each packet one; of `ports` ports and
+    /// `terminals` terminals.
+    pub(crate) fn private_vcs(&self, terminals: usize, ports: usize) -> usize {
         match self.vc_policy {
             VcPolicy::Dateline => self.vcs as usize,
             VcPolicy::Destination => terminals,

@@ -24,8 +24,8 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
-        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
-        /// it fits.
+        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of
+        /// `network.units.flit_bytes` that it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
@@ -42,18 +42,18 @@ pub enum WorkloadSpec {
         operation: Operation,
         /// How: one of the algorithms for the operation.
         algorithm: String,
-        /// Length \[flits], at least 1, of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the whole vector
-        /// (broadcast, reduce, allreduce); a barrier has none. Or say `message_bytes`. Default: 100.
+        /// Length \[flits], at least 1, of a block (all_to_all, scatter, gather, allgather, reduce_scatter) or of the
+        /// whole vector (broadcast, reduce, allreduce); a barrier has none. Or say `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
-        /// The same length \[bytes], 1 to 2^40, in the place of `message_flits`. The blocks of a message are added up in bytes; it is so
-        /// many flits of `network.units.flit_bytes` that it fits.
+        /// The same length \[bytes], 1 to 2^40, in the place of `message_flits`. The blocks of a message are added up
+        /// in bytes; it is so many flits of `network.units.flit_bytes` that it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
-        /// Longest packet \[flits]; a longer message is sent as several. Default (0): as long as a packet may be, 65535 or, under virtual
-        /// cut-through, the buffer.
+        /// Longest packet \[flits]; a longer message is sent as several. Default (0): as long as a packet may be, 65535
+        /// or, under virtual cut-through, the buffer.
         #[serde(default)]
         packet_flits: u32,
         /// Rank from which data goes out, or at which it comes together; only where the algorithm has one. Default: 0.
@@ -72,15 +72,17 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "BitOrder")]
         order: Option<BitOrder>,
-        /// Leaders on each server of multi_leader: a divisor of the ranks of every server. Default: 2 where it divides them all, else 1.
+        /// Leaders on each server of multi_leader: a divisor of the ranks of every server. Default: 2 where it divides
+        /// them all, else 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         leaders: Option<u32>,
-        /// Whether all ranks meet in a barrier behind each step, by dissemination in messages of 1 flit: steps are then measured one by
-        /// one. Default: false.
+        /// Whether all ranks meet in a barrier behind each step, by dissemination in messages of 1 flit: steps are then
+        /// measured one by one. Default: false.
         #[serde(default, skip_serializing_if = "super::is_false")]
         step_barriers: bool,
-        /// How often it is done, 1 to 10000: the skeleton of a program that computes and communicates in turns. Default: 1.
+        /// How often it is done, 1 to 10000: the skeleton of a program that computes and communicates in turns.
+        /// Default: 1.
         #[serde(default = "once", skip_serializing_if = "is_once")]
         #[schemars(range(min = 1, max = 10_000))]
         repeats: u32,
@@ -88,9 +90,9 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "is_zero")]
         #[schemars(range(max = MAX_COMPUTE))]
         compute_cycles: u64,
-        /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each sender (what
-        /// `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default: those of `file`, if there
-        /// is one.
+        /// Of an all-to-all, in the place of a length: the bytes of the block of each pair of ranks, a row for each
+        /// sender (what `MPI_Alltoallv` has). A message without bytes is 1 flit. In a plan they are a digest. Default:
+        /// those of `file`, if there is one.
         #[serde(default, skip_serializing_if = "Attached::is_empty")]
         #[schemars(extend("x-numbers" = "matrix"))]
         sizes: Attached,
@@ -98,8 +100,8 @@ pub enum WorkloadSpec {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         file: String,
     },
-    /// A schedule that comes with the specification: what each rank does, operation by operation (`fw.Schedule` in Python). It runs on
-    /// as many terminals as it has ranks, from terminal 0 on, unless `host` says otherwise.
+    /// A schedule that comes with the specification: what each rank does, operation by operation (`fw.Schedule` in
+    /// Python). It runs on as many terminals as it has ranks, from terminal 0 on, unless `host` says otherwise.
     Schedule {
         /// The operations; in a plan they are a digest. Default: those of `file`.
         #[serde(default)]
@@ -141,15 +143,16 @@ pub enum WorkloadSpec {
         #[serde(default = "hundred")]
         #[schemars(range(min = 1))]
         packet_flits: u32,
-        /// Whether whoever tells ranks what to do adds the software times of `host` (late starts, overheads, copies of what was
-        /// received), as `fw.mpi.run` does. Default: false; the host must then have none.
+        /// Whether whoever tells ranks what to do adds the software times of `host` (late starts, overheads, copies of
+        /// what was received), as `fw.mpi.run` does. Default: false; the host must then have none.
         #[serde(default, skip_serializing_if = "super::is_false")]
         software_times: bool,
     },
     /// Open loop: every terminal sends packets to terminals drawn at random, at times drawn by a process.
     #[schemars(extend("x-open-loop" = true))]
     Uniform {
-        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn.
+        /// Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
@@ -167,7 +170,8 @@ pub enum WorkloadSpec {
     Traffic {
         /// Where packets go.
         pattern: Pattern,
-        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn.
+        /// Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
         /// Offered load [flits/cycle/terminal], more than 0 and at most 1 packet a cycle: the mean in the long run.
@@ -178,26 +182,29 @@ pub enum WorkloadSpec {
         process: ProcessSpec,
     },
     /// Synchronised burst: at t = 0 every terminal starts to send so many packets by a pattern; complete when all have
-    /// arrived. A terminal whose only destination by a permutation or a matrix is itself sends nothing; a hot spot does.
+    /// arrived. A terminal whose only destination by a permutation or a matrix is itself sends nothing; a hot spot
+    /// does.
     Burst {
         /// Where packets go.
         pattern: Pattern,
         /// Packets of each terminal, at least 1.
         #[schemars(range(min = 1))]
         packets: u32,
-        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn. Default: 1.
+        /// Packet length \[flits], at least 1, or a list of `{ flits, share }` from which each packet's is drawn.
+        /// Default: 1.
         #[serde(default)]
         packet_flits: PacketFlits,
-        /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle. Default
-        /// (0): all are created at t = 0.
+        /// Mean rate at which a Bernoulli process creates the packets [flits/cycle/terminal], at most 1 packet a cycle.
+        /// Default (0): all are created at t = 0.
         #[serde(default)]
         #[schemars(range(min = 0), extend("x-rate" = "rate_bytes_per_s"))]
         rate: f64,
     },
-    /// A trace: packets given one by one, each with the cycle of its creation from t = 0 on; complete when all have arrived.
+    /// A trace: packets given one by one, each with the cycle of its creation from t = 0 on; complete when all have
+    /// arrived.
     Trace {
-        /// The packets: columns cycle (in ascending order), source, destination (terminals) and flits. Written as rows of these four
-        /// numbers; in a plan they are a digest. Default: those of `file`.
+        /// The packets: columns cycle (in ascending order), source, destination (terminals) and flits. Written as rows
+        /// of these four numbers; in a plan they are a digest. Default: those of `file`.
         #[serde(default)]
         #[schemars(extend("x-numbers" = "packets"))]
         packets: Attached,
@@ -266,9 +273,9 @@ pub enum ProcessSpec {
     /// In each cycle with the same probability.
     #[default]
     Bernoulli,
-    /// In on periods of geometric length, with off periods of geometric length between them: BookSim's `on_off` with `burst_alpha`
-    /// = 1 / `mean_off_cycles` and `burst_beta` = 1 / `mean_on_cycles`. The rate in on periods is such that the long-run mean is
-    /// the offered load.
+    /// In on periods of geometric length, with off periods of geometric length between them: BookSim's `on_off` with
+    /// `burst_alpha` = 1 / `mean_off_cycles` and `burst_beta` = 1 / `mean_on_cycles`. The rate in on periods is such
+    /// that the long-run mean is the offered load.
     OnOff {
         /// Mean length of an on period \[cycles], at least 1.
         #[schemars(range(min = 1))]

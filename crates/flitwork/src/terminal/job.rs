@@ -23,7 +23,7 @@ pub(crate) struct Job {
     pub created: Option<u64>,
     /// Random bits for ties.
     pub tie_bits: u8,
-    /// Whether it belongs to the background.
+    /// Whether the job belongs to the background.
     pub background: bool,
     /// All its flits, and when their reading from memory began, where that takes time, in parts of a cycle.
     pub flits: u64,
@@ -31,8 +31,8 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// Cuts the next packet off: its length \[flits] and the bits for its ties. `splits`: the tie rule cuts packets with a tie in
-    /// two; `tie`: whether this one has a tie.
+    /// Cuts the next packet off: its length \[flits] and the bits for its ties. `splits`: the tie rule cuts packets
+    /// with a tie in two; `tie`: whether this one has a tie.
     pub fn next_packet(&mut self, splits: bool, tie: impl FnOnce() -> bool) -> (u16, u8) {
         if self.second_half > 0 {
             return (std::mem::take(&mut self.second_half), !0);

@@ -14,13 +14,14 @@ pub(super) struct MemoryWait {
 }
 
 impl MemoryWait {
-    /// Of a plan; `None` where memory takes no time.
+    /// The memory waits of a plan; `None` where memory takes no time.
     pub fn of(plan: &Plan) -> Option<Self> {
         let ports = plan.params.terminals * plan.params.nic_ports;
         plan.read_rate.map(|rate| MemoryWait { rate, due: Calendar::new(ports) })
     }
 
-    /// Whether a port has to wait for the next packet of a message; `after`: the message without it. Then it wakes in time.
+    /// Whether a port has to wait for the next packet of a message; `after`: the message without it. Then it wakes in
+    /// time.
     pub fn waits(&mut self, port: usize, after: &Job, now: u64) -> bool {
         let read = self.rate.cycle_from(after.read_from + self.rate.parts(after.flits_cut()));
         let waits = read > now && !after.background;

@@ -1,10 +1,11 @@
 //! The NICs of all terminals: which packet each injection port sends next.
 //!
-//! A NIC takes messages of the ranks at its terminal (`host/`), or packets that traffic creates, in the order of its source
-//! queue, and cuts them into packets. Each of its injection ports works on one message at a time, first come, first served. A
-//! port that is free asks for its next packet; to send its flits is the network's business, which knows buffers and credits.
-//! After a packet a port may pause ([`Pacing`]); then it has no next packet until the pause ends.
-//! A NIC that has nothing to send is not looked at until something wakes it: its calendar, a rank that can go on, or a credit.
+//! A NIC takes messages of the ranks at its terminal (`host/`), or packets that traffic creates, in the order of its
+//! source queue, and cuts them into packets. Each of its injection ports works on one message at a time, first come,
+//! first served. A port that is free asks for its next packet; to send its flits is the network's business, which knows
+//! buffers and credits. After a packet a port may pause ([`Pacing`]); then it has no next packet until the pause ends.
+//! A NIC that has nothing to send is not looked at until something wakes it: its calendar, a rank that can go on, or a
+//! credit.
 
 use super::calendar::Calendar;
 use super::job::Job;
@@ -37,7 +38,7 @@ pub(crate) struct Outgoing {
     pub tie_bits: u8,
     /// Cycle of creation.
     pub created: u64,
-    /// Whether it belongs to the background.
+    /// Whether the packet belongs to the background.
     pub background: bool,
 }
 
@@ -107,8 +108,8 @@ impl Nics {
             as_created: false,
         };
         let Nics { queues, ties, pacing, service, memory, .. } = &nics;
-        let held_up = ties.is_some() || pacing.is_some() || service.is_some() || memory.is_some();
-        nics.as_created = queues.fed_by_traffic_alone() && !held_up;
+        let is_delayed = ties.is_some() || pacing.is_some() || service.is_some() || memory.is_some();
+        nics.as_created = queues.fed_by_traffic_alone() && !is_delayed;
         nics.wake_all();
         nics
     }
@@ -135,7 +136,8 @@ impl Nics {
         self.queues.all_taken() && !self.holds_back(|job| !job.background)
     }
 
-    /// Whether an injection port that pauses has the rest of such a message; without pacing it takes that in the next cycle.
+    /// Whether an injection port that pauses has the rest of such a message; without pacing it takes that in the next
+    /// cycle.
     fn holds_back(&self, such: impl Fn(&Job) -> bool) -> bool {
         self.pacing.is_some() && self.rest.iter().flatten().any(such)
     }
@@ -153,13 +155,14 @@ impl Nics {
         (work, background)
     }
 
-    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it waits if that has passed.
+    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it
+    /// waits if that has passed.
     pub fn waiting_since(&self, terminal: usize) -> u64 {
         self.queues.waiting_since(terminal)
     }
 
-    /// Calls back with each terminal that has packets created before `before` which no injection port has taken, of the workload or of the
-    /// background, and the cycle in which the oldest of these was created.
+    /// Calls back with each terminal that has packets created before `before` which no injection port has taken, of the
+    /// workload or of the background, and the cycle in which the oldest of these was created.
     pub fn oldest_untaken(&self, before: u64, note: &mut dyn FnMut(usize, u64)) {
         self.queues.oldest_untaken(before, note);
     }
@@ -207,7 +210,8 @@ impl Nics {
         std::mem::take(&mut self.woken[word])
     }
 
-    /// The next cycle after `now` in which a NIC may do something by itself; `None` if all wait for ranks or for the network.
+    /// The next cycle after `now` in which a NIC may do something by itself; `None` if all wait for ranks or for the
+    /// network.
     pub fn next_turn(&self, now: u64) -> Option<u64> {
         if self.woken.iter().any(|&w| w != 0) {
             return Some(now + 1);
@@ -252,8 +256,8 @@ impl Nics {
         self.rest.iter().any(Option::is_some) || self.service.as_ref().is_some_and(Service::is_busy)
     }
 
-    /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn is on the
-    /// calendar where it is known.
+    /// The next packet for injection port `port` of a terminal, if there is one now; if not, the terminal's next turn
+    /// is on the calendar where it is known.
     #[inline(always)]
     pub fn next_packet(
         &mut self,
@@ -353,7 +357,7 @@ impl Nics {
         self.rest[terminal * self.ports + port].is_none()
     }
 
-    /// Whether it pays to look at a terminal with an idle injection port in the next cycle; otherwise its next turn is on the
+    /// Whether to look at a terminal with an idle injection port in the next cycle; otherwise its next turn is on the
     /// calendar, or comes with what it waits for.
     #[inline]
     pub fn is_due(&mut self, terminal: usize, now: u64) -> bool {

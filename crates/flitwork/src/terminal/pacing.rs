@@ -1,7 +1,7 @@
 //! Pacing: an injection port pauses after a packet, so that what shares channels with it can pass.
 //!
-//! A pause is of fixed length ([`Length::Cycles`]), or as long as [`crate::pace`] says for the step of the message ([`Length::Gaps`]). All
-//! else knows no more than that a port pauses, and that its terminal wakes when the pause ends.
+//! A pause is of fixed length ([`Length::Cycles`]), or as long as [`crate::pace`] says for the step of the message
+//! ([`Length::Gaps`]). All else knows no more than that a port pauses, and that its terminal wakes when the pause ends.
 
 use super::calendar::Calendar;
 use super::job::Job;
@@ -34,7 +34,7 @@ struct Sending {
 }
 
 impl Pacing {
-    /// Of a plan; `None` where no port ever pauses.
+    /// The pacing of a plan; `None` where no port ever pauses.
     pub fn of(plan: &Plan) -> Option<Self> {
         let ports = plan.params.terminals * plan.params.nic_ports;
         let length = match (&plan.gaps, u64::from(plan.spec.network.nic.packet_gap_cycles)) {

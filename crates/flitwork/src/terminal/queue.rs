@@ -136,7 +136,7 @@ impl SourceQueues {
         SourceQueues { work, background: None, background_next: Vec::new() }
     }
 
-    /// The same with a background; `alternate`: the two take turns. Hosts must note when sends come.
+    /// These queues with a background; `alternate`: the two take turns. Hosts must note when sends come.
     pub fn with_background(mut self, traffic: &Traffic, terminals: u32, alternate: bool) -> Self {
         self.background = Some(Feed::new(traffic, terminals));
         self.background_next = vec![false; if alternate { terminals as usize } else { 0 }];
@@ -182,8 +182,8 @@ impl SourceQueues {
         matches!(&self.work, Work::Traffic(feed) if feed.open == 0)
     }
 
-    /// The cycle from which on a terminal has something to send, as far as it is known; [`u64::MAX`]: nothing, or it depends on
-    /// what arrives.
+    /// The cycle from which on a terminal has something to send, as far as it is known; [`u64::MAX`]: nothing, or it
+    /// depends on what arrives.
     #[inline]
     pub fn next_creation(&self, terminal: usize) -> u64 {
         let work = match &self.work {
@@ -247,7 +247,8 @@ impl SourceQueues {
         (work, self.background.as_ref().map_or(Untaken::default(), |feed| feed.untaken(window)))
     }
 
-    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it waits if that has passed.
+    /// Creation cycle of the next packet of a terminal that no injection port has taken, of an open-loop workload: it
+    /// waits if that has passed.
     pub fn waiting_since(&self, terminal: usize) -> u64 {
         match &self.work {
             Work::Traffic(feed) if feed.packets.is_none() => feed.sources[terminal].next_creation(),
@@ -255,8 +256,8 @@ impl SourceQueues {
         }
     }
 
-    /// Calls back with each terminal that has packets of an open loop, or of the background, created before `before`, and the cycle in which
-    /// the oldest of these was created.
+    /// Calls back with each terminal that has packets of an open loop, or of the background, created before `before`,
+    /// and the cycle in which the oldest of these was created.
     pub fn oldest_untaken(&self, before: u64, note: &mut dyn FnMut(usize, u64)) {
         let work = match &self.work {
             Work::Traffic(feed) if feed.packets.is_none() => Some(feed),

@@ -1,8 +1,9 @@
 //! Injection ports that send packets of several messages in turn.
 //!
-//! Messages join *queue pairs*; those with something to send stand in a ring, in the order in which they joined it. A free injection port
-//! takes one of them, sends packets of its first message, and puts it at the end of the ring. A queue pair is at one port at a time. Where the
-//! adapter spends time on a message, its queue pair is *prepared* before it joins the ring.
+//! Messages join *queue pairs*; those with something to send stand in a ring, in the order in which they joined it. A
+//! free injection port takes one of them, sends packets of its first message, and puts it at the end of the ring. A
+//! queue pair is at one port at a time. Where the adapter spends time on a message, its queue pair is *prepared* before
+//! it joins the ring.
 
 use super::job::Job;
 use crate::host::Hosts;
@@ -58,7 +59,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Of a plan; `None` where ports send one message after the other.
+    /// The service of a plan; `None` where ports send one message after the other.
     pub fn of(plan: &Plan) -> Option<Self> {
         let spec = plan.spec.network.nic.service.clone();
         spec.takes_turns().then(|| Service {
@@ -77,8 +78,8 @@ impl Service {
         self.terminals.iter().any(|terminal| terminal.active > 0)
     }
 
-    /// The message that a free injection port goes on with. `take` takes the next message that may start; `sequence` is the number of the
-    /// packet.
+    /// The message that a free injection port goes on with. `take` takes the next message that may start; `sequence` is
+    /// the number of the packet.
     pub fn next(
         &mut self,
         (terminal, port): (usize, usize),

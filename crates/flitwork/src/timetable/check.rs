@@ -79,8 +79,8 @@ struct Use {
 }
 
 impl Timetable {
-    /// Whether every other node gets one block of each node, and no port and no channel carries two flits in a cycle: the first fault found,
-    /// if not.
+    /// Whether every other node gets one block of each node, and no port and no channel carries two flits in a cycle:
+    /// the first fault found, if not.
     pub fn check(&self) -> Result<(), Fault> {
         self.check_fields()?;
         self.check_vectors()?;
@@ -176,7 +176,8 @@ impl Timetable {
         let mut uses = Vec::new();
         for (entry, e) in self.entries.iter().enumerate() {
             let shift = &self.shifts[e.shift as usize];
-            // The source of a block that has come `displacement` away lies that far back, and starts so much later or earlier.
+            // The source of a block that has come `displacement` away lies that far back, and starts so much later or
+            // earlier.
             let mut at = i128::from(e.start);
             let mut push = |resource, at: i128| uses.push(Use { resource, from: at.rem_euclid(period) as u64, entry });
             push(Resource::Injection, at);
@@ -191,12 +192,12 @@ impl Timetable {
         uses
     }
 
-    /// Calls `found` with collisions until it says no: of each use with the next one, and, where entries have different shifts, with the first
-    /// use of each other shift that it meets at some node.
+    /// Calls `found` with collisions until it says no: of each use with the next one, and, where entries have different
+    /// shifts, with the first use of each other shift that it meets at some node.
     ///
-    /// Uses with the same shift lie to each other as at node (0, ..., 0) at every node. Those with two shifts `a` and `b` are moved against each
-    /// other by `(a - b) x` at node `x`: by all multiples of the greatest common divisor of the period and of `a - b`. So they are
-    /// compared modulo that.
+    /// Uses with the same shift lie to each other as at node (0, ..., 0) at every node. Those with two shifts `a` and
+    /// `b` are moved against each other by `(a - b) x` at node `x`: by all multiples of the greatest common divisor of
+    /// the period and of `a - b`. So they are compared modulo that.
     fn each_collision(&self, mut found: impl FnMut(Fault) -> bool) {
         let mut uses = self.uses();
         uses.sort_unstable_by_key(|u| (u.resource, self.entries[u.entry].shift, u.from, u.entry));

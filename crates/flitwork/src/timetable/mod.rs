@@ -1,17 +1,19 @@
 //! Timetables: all-to-alls in which every message has a time, alike at all nodes of a torus.
 //!
-//! A node sends the same blocks at the same times as every other one, each to a *relative vector*: `(2, -1)` is two channels towards
-//! plus of dimension 0, then one towards minus of dimension 1 (dimension order, as the routing walks). What one node does says what
-//! all do, so a channel of one node stands for all channels of its direction: whether anything is used twice is counted once.
+//! A node sends the same blocks at the same times as every other one, each to a *relative vector*: `(2, -1)` is two
+//! channels towards plus of dimension 0, then one towards minus of dimension 1 (dimension order, as the routing walks).
+//! What one node does says what all do, so a channel of one node stands for all channels of its direction: whether
+//! anything is used twice is counted once.
 //!
-//! A block that starts in cycle `s` takes the injection port in cycles `s .. s+B`, its `i`-th channel in `s + i h .. s + i h + B`
-//! and the ejection port in `s + H h .. s + H h + B`: `B` flits, `H` hops, `h` cycles a hop. What injection and ejection add is the same for
-//! all blocks, and left out. All repeats with the *period*; cycles are counted modulo the period.
+//! A block that starts in cycle `s` takes the injection port in cycles `s .. s+B`, its `i`-th channel in
+//! `s + i h .. s + i h + B` and the ejection port in `s + H h .. s + H h + B`: `B` flits, `H` hops, `h` cycles a hop.
+//! What injection and ejection add is the same for all blocks, and left out. All repeats with the *period*; cycles are
+//! counted modulo the period.
 //!
-//! Nodes need not start together. Entry `e` starts at node `x` in cycle `start_e - sum of shift_i x_i` (modulo the period), where each entry
-//! names one of a few vectors of shifts. A shift must close around its ring: `shift_i k_i` is a multiple of the period. Short packets are
-//! sent without shifts (a *frame*); long ones need them, as a block that fills a channel for `B` cycles would meet those that the next
-//! node sends at the same time (*lanes*).
+//! Nodes need not start together. Entry `e` starts at node `x` in cycle `start_e - sum of shift_i x_i` (modulo the
+//! period), where each entry names one of a few vectors of shifts. A shift must close around its ring: `shift_i k_i` is
+//! a multiple of the period. Short packets are sent without shifts (a *frame*); long ones need them, as a block that
+//! fills a channel for `B` cycles would meet those that the next node sends at the same time (*lanes*).
 //!
 //! [`Timetable::check`] proves that no port and no channel is used twice in a cycle, from the timetable alone.
 
@@ -36,7 +38,8 @@ pub struct Timetable {
     pub hop_cycles: u32,
     /// Length of the block of each entry, at least 1 \[flits].
     pub block_flits: u32,
-    /// By how many cycles a node starts earlier than its neighbour towards minus, for each dimension; entries choose one of these vectors.
+    /// By how many cycles a node starts earlier than its neighbour towards minus, for each dimension; entries choose
+    /// one of these vectors.
     pub shifts: Vec<Vec<i64>>,
     /// What a node sends, in any order.
     pub entries: Vec<Entry>,
@@ -88,8 +91,8 @@ impl Timetable {
         message_flits.div_ceil(u64::from(self.block_flits.max(1))).max(1)
     }
 
-    /// Cycles from the first start to the end of the last flit's way through the last ejection port, for messages of so many flits, without
-    /// what injection and ejection add to every block.
+    /// Cycles from the first start to the end of the last flit's way through the last ejection port, for messages of so
+    /// many flits, without what injection and ejection add to every block.
     pub fn length_cycles(&self, message_flits: u64) -> u64 {
         let blocks = self.blocks(message_flits);
         let last = message_flits - (blocks - 1) * u64::from(self.block_flits);

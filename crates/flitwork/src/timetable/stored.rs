@@ -1,4 +1,5 @@
-//! Timetables as JSON: `{"sizes", "period_cycles", "hop_cycles", "block_flits", "shifts", "entries": [[d1, ..., dn, start, shift], ...]}`.
+//! Timetables as JSON:
+//! `{"sizes", "period_cycles", "hop_cycles", "block_flits", "shifts", "entries": [[d1, ..., dn, start, shift], ...]}`.
 
 use super::{Entry, Timetable};
 use crate::error::{Error, Result};

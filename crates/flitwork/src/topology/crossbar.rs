@@ -1,8 +1,9 @@
 //! The single crossbar: one router with all terminals at it.
 //!
-//! Its virtual channels are queues, first in, first out: with one of them a port, and uniform traffic, it is the input-queued switch
-//! of M. J. Karol, M. G. Hluchyj and S. P. Morgan, "Input versus output queueing on a space-division packet switch", IEEE Trans.
-//! Communications 35(12), 1987, which saturates at `2 - sqrt(2)` of the load for many ports.
+//! Its virtual channels are queues, first in, first out: with one of them a port, and uniform traffic, it is the
+//! input-queued switch of M. J. Karol, M. G. Hluchyj and S. P. Morgan, "Input versus output queueing on a
+//! space-division packet switch", IEEE Trans. Communications 35(12), 1987, which saturates at `2 - sqrt(2)` of the load
+//! for many ports.
 
 use super::kind::Topology;
 use super::{Drawing, Fabric, Graph};

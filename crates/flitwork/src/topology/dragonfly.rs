@@ -1,9 +1,10 @@
-//! The dragonfly: J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+//! The dragonfly: J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology",
+//! ISCA 2008.
 //!
-//! Routers form groups. Every router of a group has a channel to every other, and `h` global channels to other groups. Global channel
-//! `k` of a group, from 0, is the one of router `floor(k / h)`; it leads to the group that comes `k mod (g - 1)`-th when the others
-//! are counted upwards from group 0. Where a group has more global channels than there are other groups, each pair of groups has as many
-//! as all pairs can have, and the rest are left out.
+//! Routers form groups. Every router of a group has a channel to every other, and `h` global channels to other groups.
+//! Global channel `k` of a group, from 0, is the one of router `floor(k / h)`; it leads to the group that comes
+//! `k mod (g - 1)`-th when the others are counted upwards from group 0. Where a group has more global channels than
+//! there are other groups, each pair of groups has as many as all pairs can have, and the rest are left out.
 
 use super::fabric::{self, MOST_CHANNEL_CYCLES};
 use super::kind::{Topology, one};
@@ -58,7 +59,7 @@ impl Dragonfly {
         Dragonfly::of(routers_per_group, 4u32.div_ceil(routers_per_group), None)
     }
 
-    /// Its routers, channels and terminals.
+    /// The routers, channels and terminals of the network.
     ///
     /// # Errors
     /// [`crate::Error::Config`] with the path of a field that makes no sense.
@@ -116,7 +117,8 @@ impl Dragonfly {
         Ok(groups)
     }
 
-    /// The channels within the group whose first router is `first`: local port `q` leads to the `q`-th of the other routers.
+    /// The channels within the group whose first router is `first`: local port `q` leads to the `q`-th of the other
+    /// routers.
     fn local(&self, first: u32) -> impl Iterator<Item = Channel> + use<> {
         let a = self.routers_per_group;
         (0..a).flat_map(move |x| (0..x).map(move |y| (x, y))).flat_map(move |(x, y)| {
@@ -141,7 +143,8 @@ impl Dragonfly {
     }
 }
 
-/// Which of the others `to` is, seen from `from`, counted from 0. Of two routers of a group that is the local port from one to the other.
+/// Which of the others `to` is, seen from `from`, counted from 0. Of two routers of a group that is the local port from
+/// one to the other.
 pub(crate) fn other(from: u32, to: u32) -> u32 {
     if to < from { to } else { to - 1 }
 }

@@ -53,8 +53,8 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// The drawing of a grid: planes of three dimensions side by side, the two directions of a cable side by side, traffic keeps
-    /// right. `None` in more than three dimensions.
+    /// The drawing of a grid: planes of three dimensions side by side, the two directions of a cable side by side,
+    /// traffic keeps right. `None` in more than three dimensions.
     pub(super) fn of_grid(grid: &Grid) -> Option<Drawing> {
         let dims = grid.dims();
         if dims > MOST_DIMENSIONS {

@@ -1,12 +1,12 @@
 //! What everybody else sees of a topology: routers, the channels between their ports, and the terminals at them.
 //!
-//! A router has network ports `0, 1, ...`. A channel leads from an output port of one router to an input port of another; there
-//! is at most one behind an output port and at most one before an input port. What the figure is that the channels make is
-//! the [`Shape`]; only those ask for it that can use it. A router of a graph has as many network ports as its channels need, so
-//! routers with terminals need not have room for the ports of those without.
+//! A router has network ports `0, 1, ...`. A channel leads from an output port of one router to an input port of
+//! another; there is at most one behind an output port and at most one before an input port. What the figure is that
+//! the channels make is the [`Shape`]; only those ask for it that can use it. A router of a graph has as many network
+//! ports as its channels need, so routers with terminals need not have room for the ports of those without.
 //!
-//! The channels of a grid follow from coordinates and are computed, because a table of them would be as large as the largest
-//! networks; all other channels are in a table. Terminals are numbered by router, ascending.
+//! The channels of a grid follow from coordinates and are computed, because a table of them would be as large as the
+//! largest networks; all other channels are in a table. Terminals are numbered by router, ascending.
 
 use super::{DIMENSION_NAMES, Drawing, Graph, Grid, Shape, Tree};
 use crate::error::{Error, Result};
@@ -193,7 +193,8 @@ impl Fabric {
         self.network_ports
     }
 
-    /// Network ports of a router: its ports behind them are those of its terminals. Not each of them need have a channel.
+    /// Network ports of a router: its ports behind them are those of its terminals. Not each of them need have a
+    /// channel.
     pub fn network_ports_of(&self, router: u32) -> usize {
         self.table.as_ref().map_or(self.network_ports, |table| usize::from(table.network_ports[router as usize]))
     }
@@ -287,9 +288,9 @@ impl Fabric {
     }
 
     /// Whether some channel has a latency of its own or takes more than a cycle for a flit.
-    pub fn has_own_times(&self) -> bool {
-        let own = |table: &Table| table.latency_cycles.iter().any(Option::is_some);
-        self.table.as_ref().is_some_and(|table| own(table)) || self.slow_channel().is_some()
+    pub fn channels_differ(&self) -> bool {
+        let has_latencies = |table: &Table| table.latency_cycles.iter().any(Option::is_some);
+        self.table.as_ref().is_some_and(|table| has_latencies(table)) || self.slow_channel().is_some()
     }
 
     /// The first channel that takes more than a cycle for a flit: router and output port.
@@ -300,8 +301,8 @@ impl Fabric {
 
     /// The longest latency of a channel, where `common` is that of those that have none of their own \[cycles].
     pub fn longest_latency(&self, common: u32) -> u32 {
-        let own = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
-        own.copied().max().map_or(common, |own| own.max(common))
+        let latencies = self.table.iter().flat_map(|table| table.latency_cycles.iter().flatten());
+        latencies.copied().max().map_or(common, |longest| longest.max(common))
     }
 
     /// What shape it is.
@@ -403,7 +404,7 @@ impl Fabric {
         }
     }
 
-    /// Where it is on a page; `None` where nobody has said.
+    /// How the network is drawn on a page; `None` where the specification does not say.
     pub fn drawing(&self) -> Option<Drawing> {
         match &self.shape {
             Shape::Grid(grid) => Drawing::of_grid(grid),
@@ -412,7 +413,8 @@ impl Fabric {
         }
     }
 
-    /// Everything that a simulation depends on, as text: shape, terminals of each router, channels and the names of their classes.
+    /// Everything that a simulation depends on, as text: shape, terminals of each router, channels and the names of
+    /// their classes.
     pub(crate) fn fingerprint(&self) -> String {
         let terminals: Vec<usize> = (0..self.routers).map(|router| self.terminals_at(router).len()).collect();
         let channel = |(router, port)| {

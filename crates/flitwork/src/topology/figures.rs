@@ -3,9 +3,9 @@
 use super::{Fabric, Grid, Shape, Tree};
 
 impl Fabric {
-    /// The load of uniform traffic that uses up the channels across the middle [flits/cycle/terminal]: `8 / N` for an N x N torus.
-    /// No routing accepts more of it on the average (a terminal may draw itself). Infinite where no channel limits it, `None`
-    /// where it is not known.
+    /// The load of uniform traffic that uses up the channels across the middle [flits/cycle/terminal]: `8 / N` for an N
+    /// x N torus. No routing accepts more of it on the average (a terminal may draw itself). Infinite where no channel
+    /// limits it, `None` where it is not known.
     pub fn uniform_capacity(&self) -> Option<f64> {
         match self.shape() {
             Shape::Grid(grid) => Some(1.0 / (busiest(grid) * f64::from(self.most_terminals()))),
@@ -31,7 +31,8 @@ impl Fabric {
         }
     }
 
-    /// The size in words: `8x8` of a grid, else the number of routers, or that of the terminals where there is one router.
+    /// The size in words: `8x8` of a grid, else the number of routers, or that of the terminals where there is one
+    /// router.
     pub fn size_name(&self) -> String {
         match self.shape() {
             Shape::Grid(grid) => grid.sizes().iter().map(u32::to_string).collect::<Vec<_>>().join("x"),

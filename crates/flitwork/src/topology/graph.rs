@@ -9,11 +9,12 @@ pub struct Channel {
     pub from: (u32, usize),
     /// Router and input port that it enters by.
     pub to: (u32, usize),
-    /// Its class: an index of [`Graph::classes`].
+    /// Class of the channel: an index of [`Graph::classes`].
     pub class: usize,
     /// Time on the channel \[cycles]; `None`: that of `network.channel.latency_cycles`.
     pub latency_cycles: Option<u32>,
-    /// Time between the starts of two flits \[cycles], at least 1: the width of the channel is 1 over that [flits/cycle].
+    /// Time between the starts of two flits \[cycles], at least 1: the width of the channel is 1 over that
+    /// [flits/cycle].
     pub cycles_per_flit: u32,
 }
 
@@ -23,14 +24,14 @@ impl Channel {
         Channel { from, to, class, latency_cycles: None, cycles_per_flit: 1 }
     }
 
-    /// Both directions of a cable between two ports, of the same class.
+    /// The two channels, one for each direction, of a cable between two ports, of the same class.
     pub fn cable(one: (u32, usize), other: (u32, usize), class: usize) -> [Channel; 2] {
         [Channel::new(one, other, class), Channel::new(other, one, class)]
     }
 }
 
-/// A network as a list of channels. Ports count from 0 at each router; an output port and an input port of the same number need
-/// not lead to the same router.
+/// A network as a list of channels. Ports count from 0 at each router; an output port and an input port of the same
+/// number need not lead to the same router.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     /// Terminals at each router; as many entries as there are routers.
@@ -39,6 +40,6 @@ pub struct Graph {
     pub channels: Vec<Channel>,
     /// Names of the classes of channels: what loads are shown by.
     pub classes: Vec<String>,
-    /// Where it is on a page, if it can be drawn.
+    /// How the network is drawn on a page, if it can be drawn.
     pub drawing: Option<Drawing>,
 }

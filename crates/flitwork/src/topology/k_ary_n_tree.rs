@@ -1,6 +1,6 @@
-//! The k-ary n-tree: F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures",
-//! IPPS 1997. It is XGFT(n; k, ..., k; 1, k, ..., k): `k^n` terminals, `n` levels of `k^(n-1)` routers, and as much bandwidth on every
-//! level as the terminals have.
+//! The k-ary n-tree: F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel
+//! architectures", IPPS 1997. It is XGFT(n; k, ..., k; 1, k, ..., k): `k^n` terminals, `n` levels of `k^(n-1)` routers,
+//! and as much bandwidth on every level as the terminals have.
 
 use super::kind::Topology;
 use super::tree::{MOST_LEVELS, MOST_PORTS};

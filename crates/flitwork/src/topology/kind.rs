@@ -8,21 +8,22 @@ use serde::{Deserialize, Serialize};
 
 /// What users write of a topology.
 pub(super) trait Topology {
-    /// Its routers, channels and terminals.
+    /// The routers, channels and terminals of the network.
     ///
     /// # Errors
     /// [`crate::Error::Config`] with the path of a field that makes no sense.
     fn fabric(&self) -> Result<Fabric>;
 }
 
-/// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists, and a paper if there is one.
+/// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists, and a paper if
+/// there is one.
 macro_rules! topologies {
-    ($(#[doc = $about:literal] $Kind:ident = $name:literal: $Struct:ty, $summary:literal, $fields:literal $(, $paper:literal)?;)*) => {
+    ($($(#[doc = $about:literal])* $Kind:ident = $name:literal: $Struct:ty, $summary:literal, $fields:literal $(, $paper:literal)?;)*) => {
         /// Which routers exist and which channels join them.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         pub enum TopologySpec {
-            $(#[doc = $about] #[serde(rename = $name)] $Kind($Struct),)*
+            $($(#[doc = $about])* #[serde(rename = $name)] $Kind($Struct),)*
         }
 
         impl TopologySpec {
@@ -61,7 +62,7 @@ topologies! {
 }
 
 impl TopologySpec {
-    /// Its routers, channels and terminals.
+    /// The routers, channels and terminals of the network.
     ///
     /// # Errors
     /// [`crate::Error::Config`] with the path of a field that makes no sense.

@@ -1,11 +1,11 @@
 //! Topologies: which routers exist and which channels join them.
 //!
-//! A topology is what users write; what everybody else sees of it is its [`Fabric`]: routers, channels between their ports, and
-//! terminals. Some topologies have a [`Shape`] that routings, patterns and bounds can use. A [`Grid`] is an n-dimensional array
-//! of routers in which each dimension may or may not wrap: routers are numbered `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port
-//! `2d` leads to the neighbour in the plus direction of dimension `d`, port `2d + 1` to the one in the minus direction. All other
-//! topologies are a [`Graph`], a list of channels; those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors,
-//! and a dragonfly has groups.
+//! A topology is what users write; what everybody else sees of it is its [`Fabric`]: routers, channels between their
+//! ports, and terminals. Some topologies have a [`Shape`] that routings, patterns and bounds can use. A [`Grid`] is an
+//! n-dimensional array of routers in which each dimension may or may not wrap: routers are numbered
+//! `id = x0 + a0*(x1 + a1*(x2 + ...))`; network port `2d` leads to the neighbour in the plus direction of dimension
+//! `d`, port `2d + 1` to the one in the minus direction. All other topologies are a [`Graph`], a list of channels;
+//! those of a fat tree have the shape of a [`Tree`], which knows levels and ancestors, and a dragonfly has groups.
 
 mod crossbar;
 mod dragonfly;

@@ -22,7 +22,7 @@ impl Bernoulli {
         Bernoulli { gap: Gap::Computed(Geometric::new(packets_per_cycle)) }
     }
 
-    /// The same packets, drawn faster: for a process that many terminals share.
+    /// This process with the same packets, drawn faster: for one that many terminals share.
     pub fn shared(self) -> Self {
         match self.gap {
             Gap::Computed(gap) => Bernoulli { gap: Gap::LookedUp(gap.with_table()) },

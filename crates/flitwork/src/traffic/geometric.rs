@@ -51,8 +51,9 @@ impl Geometric {
         }
     }
 
-    /// The trials of all numbers with these leading bits, 0 if they differ or are many. More of the number never means more trials, so those of
-    /// the least and of the greatest number decide; the margin is many times what the logarithm is wrong by.
+    /// The trials of all numbers with these leading bits, 0 if they differ or are many. More of the number never means
+    /// more trials, so those of the least and of the greatest number decide; the margin is many times what the
+    /// logarithm is wrong by.
     fn entry(&self, leading: u64) -> u8 {
         let first = leading << (64 - TABLE_BITS);
         let (most, fewest) = (self.failures(first), self.failures(first | (u64::MAX >> TABLE_BITS)));
@@ -64,7 +65,8 @@ impl Geometric {
 /// Leading bits of a random number that a table is looked up by.
 const TABLE_BITS: u32 = 9;
 
-/// The same numbers from the same random bits, looked up where their leading bits decide: nearly always where trials are few.
+/// The same numbers from the same random bits, looked up where their leading bits decide: nearly always where trials
+/// are few.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LookedUp {
     of: Geometric,

@@ -1,5 +1,5 @@
-//! What terminals create, regardless of how the network copes: where packets go (patterns), when they are created (processes,
-//! one file each) and how long they are; or all of it, packet by packet (traces).
+//! What terminals create, regardless of how the network copes: where packets go (patterns), when they are created
+//! (processes, one file each) and how long they are; or all of it, packet by packet (traces).
 
 mod bernoulli;
 mod geometric;

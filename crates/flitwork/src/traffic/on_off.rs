@@ -1,15 +1,16 @@
 //! On/off injection: a terminal is on or off, and while it is on it injects as a Bernoulli process does.
 //!
-//! The state is a Markov chain of two states. Each cycle a terminal that is off turns on with probability `1 / mean_off_cycles`, and one
-//! that is on turns off with probability `1 / mean_on_cycles`; a terminal that is then on creates a packet with the probability
-//! that makes the long-run mean the offered load. This is the process `on_off` of BookSim 2 with
-//! `burst_alpha = 1 / mean_off_cycles`, `burst_beta = 1 / mean_on_cycles` and
-//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state with probability 1/2,
-//! here in a state drawn from the chain's stationary distribution, so that the offered load is right from the first cycle.
+//! The state is a Markov chain of two states. Each cycle a terminal that is off turns on with probability
+//! `1 / mean_off_cycles`, and one that is on turns off with probability `1 / mean_on_cycles`; a terminal that is then
+//! on creates a packet with the probability that makes the long-run mean the offered load. This is the process `on_off`
+//! of BookSim 2 with `burst_alpha = 1 / mean_off_cycles`, `burst_beta = 1 / mean_on_cycles` and
+//! `burst_r1 = rate * (burst_alpha + burst_beta) / burst_alpha`; there each terminal starts in either state with
+//! probability 1/2, here in a state drawn from the chain's stationary distribution, so that the offered load is right
+//! from the first cycle.
 //!
-//! Lengths of on and off periods, and the gaps within on periods, are geometric and drawn directly. The chain has no memory, so nothing
-//! needs to be kept from one packet to the next: after a packet the terminal is on, and the rest of its on period is as long
-//! as a new one.
+//! Lengths of on and off periods, and the gaps within on periods, are geometric and drawn directly. The chain has no
+//! memory, so nothing needs to be kept from one packet to the next: after a packet the terminal is on, and the rest of
+//! its on period is as long as a new one.
 
 use super::geometric::Geometric;
 use rand_pcg::Pcg64Mcg;
@@ -36,7 +37,8 @@ impl OnOff {
     pub fn new(packets_per_cycle: f64, mean_on_cycles: f64, mean_off_cycles: f64) -> Self {
         let on = mean_on_cycles / (mean_on_cycles + mean_off_cycles);
         let rate = Self::rate_when_on(packets_per_cycle, mean_on_cycles, mean_off_cycles);
-        // The state of one cycle and that of a later one have a correlation of `memory` to the power of the cycles between.
+        // The state of one cycle and that of a later one have a correlation of `memory` to the power of the cycles
+        // between.
         let memory = 1.0 - 1.0 / mean_on_cycles - 1.0 / mean_off_cycles;
         OnOff {
             dispersion: (1.0 - rate).max(0.0) + rate * (1.0 - on) * (1.0 + memory) / (1.0 - memory),
@@ -76,7 +78,8 @@ impl OnOff {
         self.next(0, on - 1, rng)
     }
 
-    /// The cycle of the next packet, if the `on` cycles after cycle `before` belong to an on period and then an off period begins.
+    /// The cycle of the next packet, if the `on` cycles after cycle `before` belong to an on period and then an off
+    /// period begins.
     fn next(&self, mut before: u64, mut on: u64, rng: &mut Pcg64Mcg) -> u64 {
         loop {
             let gap = self.gap.draw(rng);
@@ -152,8 +155,8 @@ mod tests {
         let short = gaps.iter().filter(|&&g| g <= 4).count() as f64 / gaps.len() as f64;
         // A standard error is about 180 * sqrt(0.2 / 20,000) = 0.6.
         assert!((mean - 20.0).abs() < 2.5, "{mean}");
-        // While it is on, and it stays so with 0.95, the rate is 0.5: 0.475 + 0.475^2 + ... of the gaps are that short; of Bernoulli's
-        // it would be 1 - 0.95^4 = 0.19.
+        // While it is on, and it stays so with 0.95, the rate is 0.5: 0.475 + 0.475^2 + ... of the gaps are that short;
+        // of Bernoulli's it would be 1 - 0.95^4 = 0.19.
         assert!((short - 0.859).abs() < 0.02, "{short}");
     }
 

@@ -1,7 +1,8 @@
 //! The packets of one terminal, one after the other.
 //!
-//! The source queue is virtual: a packet is drawn when an injection port is free to take it, with its true creation cycle, which may
-//! lie in the past. Gaps between packets are drawn directly, so a terminal costs nothing in the cycles between.
+//! The source queue is virtual: a packet is drawn when an injection port is free to take it, with its true creation
+//! cycle, which may lie in the past. Gaps between packets are drawn directly, so a terminal costs nothing in the cycles
+//! between.
 
 use super::{Bernoulli, Destinations, Lengths, OnOff, Trace};
 use crate::mix::mix;
@@ -21,7 +22,7 @@ pub enum Process {
 }
 
 impl Process {
-    /// The same packets, drawn faster: for a process that many terminals share.
+    /// This source with the same packets, drawn faster: for a process that many terminals share.
     pub fn shared(self) -> Self {
         match self {
             Process::Bernoulli(bernoulli) => Process::Bernoulli(bernoulli.shared()),
@@ -116,7 +117,8 @@ pub struct Drawn {
     pub lengths: Lengths,
     /// When they are created.
     pub process: Processes,
-    /// Packets of each terminal; `None`: without end. With an end, a terminal that a permutation or matrix lets send to itself alone sends none.
+    /// Packets of each terminal; `None`: without end. With an end, a terminal that a permutation or matrix lets send to
+    /// itself alone sends none.
     pub limit: Option<u64>,
 }
 
@@ -133,7 +135,8 @@ impl Drawn {
 }
 
 impl Traffic {
-    /// The seed of a background with a workload of seed `seed`: their random numbers have nothing to do with each other.
+    /// The seed of a background with a workload of seed `seed`: their random numbers have nothing to do with each
+    /// other.
     pub fn background_seed(seed: u64) -> u64 {
         mix(seed ^ 0x6261_636b_6772_6e64)
     }

@@ -58,8 +58,8 @@ impl Trace {
     /// A trace from its columns.
     ///
     /// # Errors
-    /// [`Error::Config`] where there is no packet, a cycle is before that of the row above, or an entry is out of its range. Paths
-    /// begin with `packets`.
+    /// [`Error::Config`] where there is no packet, a cycle is before that of the row above, or an entry is out of its
+    /// range. Paths begin with `packets`.
     pub fn new(columns: &TraceColumns) -> Result<Trace> {
         let rows = columns.cycle.len();
         if rows == 0 {

@@ -32,12 +32,13 @@ pub(crate) struct CompiledSize {
     pub vcs: usize,
     /// State of a router \[bytes]. Plans estimate memory with it; a test of the kernel compares it with the real size.
     pub router_bytes: usize,
-    /// Ports, and the places for their VCs, are counted when the network is made; the kernel is compiled for the distance alone.
+    /// Ports, and the places for their VCs, are counted when the network is made; the kernel is compiled for the
+    /// distance alone.
     pub counted: bool,
 }
 
-/// Routers of up to 128 VCs are compiled for, with a size for each power of two of ports and of VCs. The first that has room is taken: they
-/// ascend in bytes. A router of the next size has at most twice the bytes.
+/// Routers of up to 128 VCs are compiled for, with a size for each power of two of ports and of VCs. The first that has
+/// room is taken: they ascend in bytes. A router of the next size has at most twice the bytes.
 #[cfg(not(feature = "few-sizes"))]
 const SIZES: [CompiledSize; 10] = [
     CompiledSize::new(8, 2),
@@ -65,7 +66,8 @@ const DISTANCES: [usize; 2] = [16, 640];
 impl CompiledSize {
     /// A router in one block.
     const fn new(ports: usize, vcs: usize) -> Self {
-        // A set of the VCs of a port takes one byte, or two. Behind a port: the credits of each VC and its pointer, with a byte between VCs.
+        // A set of the VCs of a port takes one byte, or two. Behind a port: the credits of each VC and its pointer,
+        // with a byte between VCs.
         let port: usize = 31 + vcs.div_ceil(8) + vcs * 4;
         // Four sets of slots; two of ports; and one word of slots.
         let sets = 4 * 8 * (ports * vcs).div_ceil(64) + 24;

@@ -1,5 +1,5 @@
-//! What is in transit between terminals and routers: flits and credits on channels, and the packets they belong to. Terminals
-//! and routers both write here, and know each other no further.
+//! What is in transit between terminals and routers: flits and credits on channels, and the packets they belong to.
+//! Terminals and routers both write here, and know each other no further.
 
 mod layout;
 mod packet;

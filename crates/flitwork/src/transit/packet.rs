@@ -1,7 +1,8 @@
 //! The packets in the network: a pool of fixed records, reused.
 //!
-//! A record has two halves in two arrays. A hop reads and writes one of them, [`Packet`]; the other, [`Origin`], is asked at the ends of a packet's way and by few rules
-//! between them. So twice as many packets fit the part of a cache that they get.
+//! A record has two halves in two arrays. A hop reads and writes one of them, [`Packet`]; the other, [`Origin`], is
+//! asked at the ends of a packet's way and by few rules between them. So twice as many packets fit the part of a cache
+//! that they get.
 
 use super::NONE;
 use crate::measure::{Arrival, Origin};
@@ -12,12 +13,13 @@ use crate::unchecked::{at, at_mut};
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(32))]
 pub(crate) struct Packet {
-    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is decided hop by
-    /// hop, its number, and above it the number that the routing gave the packet.
+    /// The router that it walks to: its coordinates, packed in routing order (see `RouteTable`); where the route is
+    /// decided hop by hop, its number, and above it the number that the routing gave the packet.
     pub key: u64,
     /// The packet behind it in the buffer in which its head waits.
     pub next: u32,
-    /// Cycle in which its head arrived at the router where it is now, lowest 32 bits; kept where an arbiter asks for it.
+    /// Cycle in which its head arrived at the router where it is now, lowest 32 bits; kept where an arbiter asks for
+    /// it.
     pub here: u32,
     /// Destination terminal.
     pub dst: u32,
@@ -35,7 +37,7 @@ pub(crate) struct Packet {
     pub misroutes: u8,
     /// Injection port of its NIC that sends it.
     pub injection_port: u8,
-    /// Whether it belongs to the background.
+    /// Whether the packet belongs to the background.
     pub background: bool,
 }
 
@@ -52,7 +54,7 @@ impl Packet {
         (self.key as u32, (self.key >> 32) as u32)
     }
 
-    /// Its head, where the route is decided hop by hop.
+    /// The head of the packet, where the route is decided hop by hop.
     #[inline(always)]
     pub fn head(&self) -> Head {
         let (to, label) = self.walks_to();
@@ -135,7 +137,7 @@ impl PacketPool {
         at(&self.origins, id as usize)
     }
 
-    /// The same to be changed.
+    /// The origin of a packet, to be changed.
     #[inline(always)]
     pub fn origin_mut(&mut self, id: u32) -> &mut Origin {
         at_mut(&mut self.origins, id as usize)

@@ -1,8 +1,8 @@
 //! The timing wheel: what is under way on channels and in pipelines, by the cycle in which it is due.
 //!
-//! Every delay of the model is a constant below the wheel's size, so a slot holds exactly one cycle. Events of one cycle
-//! commute (each touches its own virtual channel), which is why their order in a slot, and with it the order in which routers
-//! were visited, cannot matter.
+//! Every delay of the model is a constant below the wheel's size, so a slot holds exactly one cycle. Events of one
+//! cycle commute (each touches its own virtual channel), which is why their order in a slot, and with it the order in
+//! which routers were visited, cannot matter.
 
 use crate::unchecked::at_mut;
 
@@ -26,7 +26,8 @@ pub(crate) struct Slot {
     pub credits: Vec<u32>,
     /// VCs of injection ports that get a credit, `port * vcs + vc`.
     pub injection_credits: Vec<u32>,
-    /// Input VCs whose front packet leaves a pipeline stage: it waits for an output VC, or may request the switch, from now on.
+    /// Input VCs whose front packet leaves a pipeline stage: it waits for an output VC, or may request the switch, from
+    /// now on.
     pub wakes: Vec<u32>,
     /// Packets whose tail arrives at its terminal.
     pub tails: Vec<u32>,
@@ -80,8 +81,8 @@ impl Wheel {
         Wheel { slots: (0..size).map(|_| slot()).collect(), mask: size - 1 }
     }
 
-    /// Events of a kind that each slot has room for from the start: one a port, where that is little in all; larger networks,
-    /// and longer wheels, grow while they warm up.
+    /// Events of a kind that each slot has room for from the start: one a port, where that is little in all; larger
+    /// networks, and longer wheels, grow while they warm up.
     fn reserved_events(size: u64, ports: usize) -> usize {
         ports.min((1 << 18) / size.min(1 << 18) as usize).max(1)
     }

@@ -25,15 +25,16 @@ struct Packets {
 }
 
 impl Units {
-    /// Flits of so many bytes (at least 1) and cycles of so many ns (more than 0). `None` for a cycle that is a fraction of too many
-    /// digits.
+    /// Flits of so many bytes (at least 1) and cycles of so many ns (more than 0). `None` for a cycle that is a
+    /// fraction of too many digits.
     pub fn new(flit_bytes: Option<u32>, cycle: Option<Exact>) -> Option<Units> {
         let fits = |cycle: &Exact| *cycle > Exact::zero() && *cycle.numer() < LARGEST && *cycle.denom() < LARGEST;
         let is_sound = flit_bytes.is_none_or(|bytes| bytes > 0) && cycle.as_ref().is_none_or(fits);
         is_sound.then_some(Units { flit_bytes, cycle, packets: None })
     }
 
-    /// The same where each packet, of at most so many flits, begins with a header of so many bytes. `None` where nothing is left.
+    /// The same where each packet, of at most so many flits, begins with a header of so many bytes. `None` where
+    /// nothing is left.
     pub(crate) fn with_headers(self, packet_flits: u32, header: u32) -> Option<Units> {
         let payload =
             packet_flits.saturating_mul(self.flit_bytes?).checked_sub(header).filter(|&payload| payload > 0)?;
@@ -55,8 +56,8 @@ impl Units {
         self.cycle.map(|cycle| *cycle.numer() as f64 / *cycle.denom() as f64)
     }
 
-    /// The flits of a message of `bytes` and the headers of its packets: rounded up. A message of 0 bytes is one flit at least, as its
-    /// arrival is news too.
+    /// The flits of a message of `bytes` and the headers of its packets: rounded up. A message of 0 bytes is one flit
+    /// at least, as its arrival is a signal.
     pub fn flits(&self, bytes: u64) -> Option<u64> {
         let headers = |packets: Packets| bytes.div_ceil(packets.payload.into()).max(1) * u64::from(packets.header);
         let all = bytes.saturating_add(self.packets.map_or(0, headers));

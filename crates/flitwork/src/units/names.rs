@@ -1,7 +1,8 @@
 //! Names of units: what each is, and what was meant by those that nobody can read safely.
 //!
-//! Upper and lower case matter as in SI: `Gb/s` are bits and `GB/s` bytes, `ms` are thousandths. A name whose case is wrong is never
-//! taken as it seems: the error offers the name that was meant, or both where `b` may be a bit or a byte.
+//! Upper and lower case matter as in SI: `Gb/s` are bits and `GB/s` bytes, `ms` are thousandths. A name whose case is
+//! wrong is never taken as it seems: the error offers the name that was meant, or both where `b` may be a bit or a
+//! byte.
 
 use super::exact::{Exact, divided, multiplied};
 
@@ -36,52 +37,52 @@ const NS_PER_S: i128 = 1_000_000_000;
 
 /// What a name is, or may be.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct UnitMeaning {
     /// How many ns, bytes or bytes/s; `None` where the name is not safe.
     pub(super) factor: Option<Exact>,
     /// What it is called; several where bits cannot be told from bytes.
     pub(super) names: Vec<String>,
 }
 
-impl Reading {
-    fn unsafe_as(names: impl IntoIterator<Item = String>) -> Reading {
-        Reading { factor: None, names: names.into_iter().collect() }
+impl UnitMeaning {
+    fn unsafe_as(names: impl IntoIterator<Item = String>) -> UnitMeaning {
+        UnitMeaning { factor: None, names: names.into_iter().collect() }
     }
 
     /// The same by other names.
-    fn called(self, name: impl Fn(&str) -> String) -> Reading {
-        Reading { names: self.names.iter().map(|one| name(one)).collect(), ..self }
+    fn called(self, name: impl Fn(&str) -> String) -> UnitMeaning {
+        UnitMeaning { names: self.names.iter().map(|one| name(one)).collect(), ..self }
     }
 
-    fn not_safe(self) -> Reading {
-        Reading { factor: None, ..self }
+    fn not_safe(self) -> UnitMeaning {
+        UnitMeaning { factor: None, ..self }
     }
 }
 
 /// A duration \[ns].
-pub(super) fn time(name: &str) -> Option<Reading> {
+pub(super) fn time(name: &str) -> Option<UnitMeaning> {
     let lower = name.to_lowercase();
     let (names, ps) = TIMES.iter().find(|(names, _)| names.contains(&lower.as_str()))?;
     let factor = names.contains(&name).then(|| Exact::new(*ps, PS_PER_NS));
-    Some(Reading { factor, names: vec![names[0].to_string()] })
+    Some(UnitMeaning { factor, names: vec![names[0].to_string()] })
 }
 
 /// A size \[bytes]. Sizes of messages and buffers are in bytes, so a lone `b` may be either.
-pub(super) fn size(name: &str) -> Option<Reading> {
+pub(super) fn size(name: &str) -> Option<UnitMeaning> {
     amount(name, false)
 }
 
 /// A rate [bytes/s]: a size a time, `Gbps`, or transfers and their width, `3200 MT/s x 64 bit`.
-pub(super) fn rate(name: &str) -> Option<Reading> {
+pub(super) fn rate(name: &str) -> Option<UnitMeaning> {
     if let Some(found) = transfers(name) {
         return Some(found);
     }
     if let Some((size, time_name)) = name.split_once('/') {
         let (size, time) = (amount(size.trim(), true)?, time(time_name.trim())?);
         let factor = size.factor.zip(time.factor).and_then(|(bytes, ns)| per(bytes, ns));
-        return Some(Reading { factor, ..size.called(|one| format!("{one}/{}", time.names[0])) });
+        return Some(UnitMeaning { factor, ..size.called(|one| format!("{one}/{}", time.names[0])) });
     }
-    let per_second = |reading: Reading| reading.called(|one| format!("{one}/s"));
+    let per_second = |unit_meaning: UnitMeaning| unit_meaning.called(|one| format!("{one}/s"));
     if let Some(size) = name.strip_suffix("ps") {
         return amount(size, true).map(per_second);
     }
@@ -111,7 +112,7 @@ fn prefix(name: &str) -> Option<(&'static str, i128, bool)> {
 }
 
 /// So many bits or bytes. `b` alone is a bit where `has_bits`.
-fn amount(name: &str, has_bits: bool) -> Option<Reading> {
+fn amount(name: &str, has_bits: bool) -> Option<UnitMeaning> {
     if !name.is_ascii() || name.is_empty() {
         return None;
     }
@@ -123,26 +124,26 @@ fn amount(name: &str, has_bits: bool) -> Option<Reading> {
         let Some(before) = lower.strip_suffix(word) else { continue };
         let (prefix, factor, exact) = prefix(&name[..before.len()])?;
         let canonical = if parts == 1 { bytes(prefix) } else { bits(prefix) };
-        return Some(Reading { factor: exact.then(|| Exact::new(factor, parts)), names: vec![canonical] });
+        return Some(UnitMeaning { factor: exact.then(|| Exact::new(factor, parts)), names: vec![canonical] });
     }
     let (before, last) = name.split_at(name.len() - 1);
     match last {
         "B" => {
             let (prefix, factor, exact) = prefix(before)?;
-            Some(Reading { factor: exact.then(|| Exact::from_integer(factor)), names: vec![bytes(prefix)] })
+            Some(UnitMeaning { factor: exact.then(|| Exact::from_integer(factor)), names: vec![bytes(prefix)] })
         }
         "b" => {
             let (prefix, factor, exact) = prefix(before)?;
             if has_bits && exact && !is_binary(factor) {
-                return Some(Reading { factor: Some(Exact::new(factor, BYTES)), names: vec![bits(prefix)] });
+                return Some(UnitMeaning { factor: Some(Exact::new(factor, BYTES)), names: vec![bits(prefix)] });
             }
-            Some(Reading::unsafe_as([bits(prefix), bytes(prefix)]))
+            Some(UnitMeaning::unsafe_as([bits(prefix), bytes(prefix)]))
         }
         _ => {
             let (prefix, factor, _) = prefix(name)?;
             // 64K is 64 KiB to some and 64 kB to others; 10G is a rate of bits to most.
             let binary = format!("{}iB", prefix.to_uppercase());
-            Some(Reading::unsafe_as(match (has_bits, is_binary(factor)) {
+            Some(UnitMeaning::unsafe_as(match (has_bits, is_binary(factor)) {
                 (true, _) => vec![bits(prefix), bytes(prefix)],
                 (false, true) => vec![bytes(prefix)],
                 (false, false) => vec![binary, bytes(prefix)],
@@ -152,14 +153,14 @@ fn amount(name: &str, has_bits: bool) -> Option<Reading> {
 }
 
 /// Transfers of a parallel channel and how wide it is: `MT/s x 64 bit`.
-fn transfers(name: &str) -> Option<Reading> {
+fn transfers(name: &str) -> Option<UnitMeaning> {
     // At most one letter before it: "Kibit/s" are no transfers.
     let at = name.to_ascii_lowercase().find("t/s").filter(|&at| at <= 1)?;
     let (prefix, factor, exact) = prefix(name[..at].trim())?;
     let each = format!("{prefix}T/s");
     let rest = name[at + 3..].trim();
     if rest.is_empty() {
-        return Some(Reading::unsafe_as([format!("{each} x 64 bit")]));
+        return Some(UnitMeaning::unsafe_as([format!("{each} x 64 bit")]));
     }
     let width = rest.strip_prefix(['x', 'X', '\u{d7}', '*'])?.trim();
     let digits = width.find(|c: char| !c.is_ascii_digit()).unwrap_or(width.len());
@@ -167,11 +168,11 @@ fn transfers(name: &str) -> Option<Reading> {
     let times: i128 = count.parse().ok()?;
     let unit = unit.trim().trim_start_matches('-').trim();
     // "x16" are 16 lanes of a bit.
-    let unit = if unit.is_empty() { Reading::unsafe_as(["bit".to_string()]) } else { size(unit)? };
+    let unit = if unit.is_empty() { UnitMeaning::unsafe_as(["bit".to_string()]) } else { size(unit)? };
     let is_safe = exact && name[at..].starts_with("T/s");
     let all = unit
         .factor
         .filter(|_| is_safe)
         .and_then(|bytes| multiplied(multiplied(bytes, Exact::from_integer(times))?, Exact::from_integer(factor)));
-    Some(Reading { factor: all, ..unit.called(|one| format!("{each} x {count} {one}")) })
+    Some(UnitMeaning { factor: all, ..unit.called(|one| format!("{each} x {count} {one}")) })
 }

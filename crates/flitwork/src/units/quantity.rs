@@ -1,7 +1,7 @@
 //! Quantities as they are written: a number in the unit of its field, or text with a unit.
 
 use super::exact::{Exact, decimal, multiplied};
-use super::names::{self, Reading};
+use super::names::{self, UnitMeaning};
 use crate::error::{Error, Result};
 use num_traits::CheckedAdd;
 use serde_json::Value;
@@ -82,8 +82,8 @@ impl Dimension {
 
     /// How much a unit is behind the number that was `written`; the error is a hint.
     fn factor(self, written: &str, name: &str) -> std::result::Result<Exact, String> {
-        let Some(reading) = self.reading(name) else { return Err(self.other(name)) };
-        reading.factor.ok_or_else(|| match &reading.names[..] {
+        let Some(unit_meaning) = self.unit_meaning(name) else { return Err(self.other(name)) };
+        unit_meaning.factor.ok_or_else(|| match &unit_meaning.names[..] {
             [bits, bytes] if bits.contains("bit") => {
                 format!("write \"{written} {bits}\" (bits) or \"{written} {bytes}\" (bytes): {name:?} may be either")
             }
@@ -92,7 +92,7 @@ impl Dimension {
         })
     }
 
-    fn reading(self, name: &str) -> Option<Reading> {
+    fn unit_meaning(self, name: &str) -> Option<UnitMeaning> {
         match self {
             Dimension::Time => names::time(name),
             Dimension::Size => names::size(name),
@@ -103,7 +103,7 @@ impl Dimension {
     /// What to do about a unit that is none here.
     fn other(self, name: &str) -> String {
         let all = [Dimension::Time, Dimension::Size, Dimension::Rate];
-        let is = |one: &&Dimension| **one != self && one.reading(name).is_some();
+        let is = |one: &&Dimension| **one != self && one.unit_meaning(name).is_some();
         let found = all.iter().find(is).map(|one| format!("{name:?} is a unit of a {}; ", one.word()));
         let units = match self {
             Dimension::Time => "ps, ns, us, ms, s",

@@ -6,8 +6,8 @@ use num_traits::ToPrimitive;
 /// Largest rate, and one over the smallest [flits/cycle].
 const MOST: f64 = 1e6;
 
-/// So many flits in so many cycles. What serves flits one after the other at this rate keeps its time in *parts*: `flits` parts are a
-/// cycle, and a flit takes `cycles` of them, so all times are whole numbers.
+/// A rate: `flits` flits in `cycles` cycles. What serves flits one after the other at this rate keeps its time in
+/// *parts*: `flits` parts are a cycle, and a flit takes `cycles` of them, so all times are whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     flits: u64,
@@ -18,7 +18,8 @@ impl Rate {
     /// The range of rates, for errors.
     pub const RANGE: &'static str = "1e-6 to 1e6 flits/cycle";
 
-    /// The simplest fraction that a number is in double precision: 3.3333333333333335 is 10 flits in 3 cycles. `None` out of range.
+    /// The simplest fraction that a number is in double precision: 3.3333333333333335 is 10 flits in 3 cycles. `None`
+    /// out of range.
     pub fn of(flits_per_cycle: f64) -> Option<Rate> {
         if !(1.0 / MOST..=MOST).contains(&flits_per_cycle) {
             return None;

@@ -1,5 +1,5 @@
-//! Every spelling of a unit against a table that shares nothing with the parser: what is accepted has its value, and what is refused
-//! offers a spelling that is accepted and has the value that was meant.
+//! Every spelling of a unit against a table that shares nothing with the parser: what is accepted has its value, and
+//! what is refused offers a spelling that is accepted and has the value that was meant.
 
 use super::{Dimension, Exact, shown};
 use serde_json::json;

@@ -1,7 +1,8 @@
-//! A model of how threads hand over values (`kernel/parallel/handoff.rs`): loom explores the orders in which the steps of the threads
-//! may happen and what each may see of the others. Every value comes back from each round with its work done once, nobody waits for
-//! ever, and all threads end. Two faulty models show that a fault is found: without the orderings of the gate, and without the fences
-//! between going to sleep and waking, a thread misses the gate and the others wait for it.
+//! A model of how threads hand over values (`kernel/parallel/handoff.rs`): loom explores the orders in which the steps
+//! of the threads may happen and what each may see of the others. Every value comes back from each round with its work
+//! done once, nobody waits for ever, and all threads end. Two faulty models show that a fault is found: without the
+//! orderings of the gate, and without the fences between going to sleep and waking, a thread misses the gate and the
+//! others wait for it.
 
 // The same source is compiled with other atomics each time.
 #![allow(clippy::duplicate_mod)]
@@ -13,8 +14,8 @@ use std::process::Command;
 /// Set in a process that explores a faulty model.
 const FAULTY: &str = "FLITWORK_FAULTY_MODEL";
 
-/// What a model runs, with the `handoff` and `sync` beside it: `rounds` rounds of so many threads besides this one; between rounds the values
-/// change hands, as flits do that leave a part for another.
+/// What a model runs, with the `handoff` and `sync` beside it: `rounds` rounds of so many threads besides this one;
+/// between rounds the values change hands, as flits do that leave a part for another.
 macro_rules! model {
     () => {
         pub fn rounds(threads: usize, rounds: u32) {
@@ -45,16 +46,16 @@ fn explore(preemptions: usize, model: fn(usize, u32), threads: usize, rounds: u3
     builder.check(move || model(threads, rounds));
 }
 
-/// Explores a faulty model in a process of its own, which does not survive what it finds: that a thread waits for ever. `test` is the test
-/// that calls this.
+/// Explores a faulty model in a process of its own, which does not survive what it finds: that a thread waits for ever.
+/// `test` is the test that calls this.
 fn finds_a_fault(test: &str, model: fn(usize, u32)) {
     if env::var_os(FAULTY).is_some() {
         return explore(3, model, 1, 1);
     }
     let mut command = Command::new(env::current_exe().unwrap());
     let done = command.args(["--exact", test, "--nocapture"]).env(FAULTY, "1").output().unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(!done.status.success() && told.contains("deadlock; threads"), "found nothing: {told}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success() && stderr.contains("deadlock; threads"), "found nothing: {stderr}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use flitwork::spec::{AllocatorKind, AllocatorSpec, ArbiterKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Smaller is better: speculative or not, whether it yields as an injection port, then the key of the arbiter (zeros where it has none).
+/// Smaller is better: speculative or not, whether it yields as an injection port, then the key of the arbiter (zeros
+/// where it has none).
 pub type Priority = (bool, bool, [u64; 3]);
 
 /// A request.
@@ -107,8 +108,12 @@ impl Allocator {
                 .filter(|&c| column_free(c))
                 .filter_map(|c| {
                     let rows = || cyclic(self.column_arbiters[c].pointer, self.rows).filter(|&r| row_free(r));
-                    let asks = |r: usize, yields: bool| requests.get(&(r, c)).is_some_and(|q| q.priority.1 == yields);
-                    rows().find(|&r| asks(r, false)).or_else(|| rows().find(|&r| asks(r, true))).map(|r| (r, c))
+                    let has_request =
+                        |r: usize, yields: bool| requests.get(&(r, c)).is_some_and(|q| q.priority.1 == yields);
+                    rows()
+                        .find(|&r| has_request(r, false))
+                        .or_else(|| rows().find(|&r| has_request(r, true)))
+                        .map(|r| (r, c))
                 })
                 .collect();
             let accepted: Matching = rows(requests)
@@ -146,8 +151,8 @@ impl Allocator {
     /// Of each row, the request that its arbiter picks.
     fn rows_pick(&self, requests: &Requests) -> Requests {
         let pick = |r: usize| {
-            let own = requests.iter().filter(|((row, _), _)| *row == r);
-            let candidates: Vec<_> = own.map(|((_, c), q)| (*c, (q.last, q.priority))).collect();
+            let of_row = requests.iter().filter(|((row, _), _)| *row == r);
+            let candidates: Vec<_> = of_row.map(|((_, c), q)| (*c, (q.last, q.priority))).collect();
             let c = self.row_arbiters[r].pick(&candidates).expect("it has a request");
             ((r, c), requests[&(r, c)])
         };
@@ -157,8 +162,8 @@ impl Allocator {
     /// Of each column, the request that its arbiter picks.
     fn columns_pick(&self, requests: &Requests) -> Requests {
         let pick = |c: usize| {
-            let own = requests.iter().filter(|((_, column), _)| *column == c);
-            let candidates: Vec<_> = own.map(|((r, _), q)| (*r, q.priority)).collect();
+            let of_column = requests.iter().filter(|((_, column), _)| *column == c);
+            let candidates: Vec<_> = of_column.map(|((r, _), q)| (*r, q.priority)).collect();
             let r = self.column_arbiters[c].pick(&candidates).expect("it has a request");
             ((r, c), requests[&(r, c)])
         };

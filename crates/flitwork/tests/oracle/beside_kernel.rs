@@ -1,9 +1,9 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
-use super::asked::Decide;
 use super::cases::any_network::switches;
 use super::cases::{Case, fit_policy};
 use super::created::created;
+use super::driven::Decide;
 use super::limits::check_limits;
 use super::pace::Pauses;
 use super::{Beside, Load, Outcome, TracePacket, run_beside};
@@ -73,12 +73,12 @@ pub fn of_schedule<'p>(plan: &'p Plan, schedule: &'p Schedule, packet_flits: u32
     Load::Schedule { schedule, placement: &plan.placement, host: &plan.spec.host, packet_flits, pauses, decide }
 }
 
-/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of traffic
-/// just as many packets.
+/// What did not complete in the kernel does not in the oracle: not all flits have arrived there by then either, and of
+/// traffic just as many packets.
 fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<usize, TestCaseError> {
-    let asks = plan.spec.host.eager_limit_flits.is_some();
+    let rendezvous = plan.spec.host.eager_limit_flits.is_some();
     // What waits for ever need not be watched for so long.
-    let end = plan.start_cycle + if asks { 5_000 } else { plan.spec.run.max_cycles };
+    let end = plan.start_cycle + if rendezvous { 5_000 } else { plan.spec.run.max_cycles };
     let end = end.min(plan.spec.run.max_cycles);
     let (load, flits) = match &plan.workload {
         Workload::Schedule { schedule, packet_flits } => {
@@ -92,7 +92,7 @@ fn check_unfinished(network: &NetworkSpec, plan: &Plan, detail: &str) -> Result<
         }
     };
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside(plan, end), end, WATCHDOG);
-    if asks {
+    if rendezvous {
         prop_assert!(outcome.finished.is_none(), "the oracle has completed; kernel: {detail}");
         return Ok(0);
     }
@@ -149,7 +149,8 @@ pub fn compare(kernel: &PacketTable, oracle: &Outcome, end: u64) -> Result<(), T
     }
 }
 
-/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in two.
+/// The packets that terminals create up to cycle `end`, for the oracle: whole or, where the tie rule splits them, in
+/// two.
 pub(super) fn trace(plan: &Plan, background: bool, end: u64) -> Vec<TracePacket> {
     let mut trace = Vec::new();
     for src in 0..plan.params.terminals as u32 {
@@ -198,9 +199,9 @@ fn watched(plan: &Plan) -> Plan {
     plan
 }
 
-/// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them wherever dimension order
-/// is decided at the source.
-fn check_lines(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
+/// Cycles in which each input port was blocked by the head of a line, up to cycle `end`. The kernel counts them
+/// wherever dimension order is decided at the source.
+fn check_hol_blocked(plan: &Plan, kernel: &[u64], oracle: &Outcome, end: u64) -> Result<(), TestCaseError> {
     let plain = plan.spec.run.record.stalls && plan.routing.at_source().is_some();
     prop_assert!(!plain || !kernel.is_empty(), "nothing was counted");
     let mut counts = vec![0; kernel.len()];
@@ -278,10 +279,10 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
             (Load::Trace(trace(plan, false, end)), 1 + u64::from(plan.spec.network.router.st_delay_cycles))
         }
     };
-    let lines = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
-    let beside = Beside { lines: !lines.is_empty(), ..beside(plan, end + more) };
+    let hol_blocked = result.stalls.as_ref().map_or(&[][..], |stalls| &stalls.hol_blocked);
+    let beside = Beside { hol_blocked: !hol_blocked.is_empty(), ..beside(plan, end + more) };
     let outcome = run_beside(network, &plan.fabric, plan.spec.run.seed, load, &beside, end + more, WATCHDOG);
-    check_lines(plan, lines, &outcome, end)?;
+    check_hol_blocked(plan, hol_blocked, &outcome, end)?;
     // Beside a background, what the oracle does after the end has no counterpart.
     let compared = if plan.workload.completes() && plan.background.is_none() { u64::MAX } else { end };
     compare(&result.packet_records, &outcome, compared)?;
@@ -304,7 +305,7 @@ pub fn check(network: &NetworkSpec, plan: &Plan) -> Result<usize, TestCaseError>
     Ok(detours(plan, &result.packet_records))
 }
 
-/// The same in both kernels, for a plan that the packet kernel can run: all that they say must be the same.
+/// Checks that both kernels agree, for a plan that the packet kernel can run: all that they say must be the same.
 pub fn check_both(network: &NetworkSpec, mut plan: Plan) -> Result<usize, TestCaseError> {
     prop_assert_eq!(plan.not_in_whole_packets(), None);
     plan.spec.run.record.channel_window_cycles = 1 + plan.spec.run.seed % 70;

@@ -203,8 +203,8 @@ fn channel() -> impl Strategy<Value = ChannelSpec> {
     })
 }
 
-/// Leaves out rules that concern two halves of the VCs where there are none; a middle VC is not shared where packets that wait for it
-/// could deadlock.
+/// Leaves out rules that concern two halves of the VCs where there are none; a middle VC is not shared where packets
+/// that wait for it could deadlock.
 fn fit_rules(router: &mut RouterSpec, halves: bool) {
     router.compat.opposite_minus_class &= halves;
     let waits = router.switching == Switching::Wormhole && !router.wait_for_tail_credit && router.vcs % 2 == 1;
@@ -260,8 +260,8 @@ pub fn network(most_terminals: u32, most_concentration: u32, random_ties: bool) 
         })
 }
 
-/// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for several. Allocators are the
-/// default, both of who comes first, or as the network has them.
+/// The network in the domain of the packet kernel but for its routing; its buffers have room for one packet or for
+/// several. Allocators are the default, both of who comes first, or as the network has them.
 pub fn in_whole_packets(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = NetworkSpec> {
     (network, 1..=4u32, 0..5u32).prop_map(|(network, packets, allocators)| {
         let mut router = network.router;
@@ -306,8 +306,8 @@ fn terminals(network: &NetworkSpec) -> usize {
     topology.fabric().expect("a case is valid").terminals() as usize
 }
 
-/// A matrix with a weight for every pair of terminals from the given ones in turn, and the largest load of a terminal compared with
-/// the mean of all.
+/// A matrix with a weight for every pair of terminals from the given ones in turn, and the largest load of a terminal
+/// compared with the mean of all.
 fn matrix(terminals: usize, weights: &[f64]) -> (Pattern, f64) {
     let mut all: Vec<f64> = weights.iter().copied().cycle().take(terminals * terminals).collect();
     all[1] += 1.0;
@@ -338,8 +338,8 @@ impl RandomTraffic {
         (if shares.len() == 1 { PacketFlits::Fixed(shares[0].flits) } else { PacketFlits::Mix(shares) }, mean)
     }
 
-    /// The weights of a matrix, for a quarter of all: it takes the place of the pattern. Many are 0; how many there are has nothing to
-    /// do with the number of terminals, so the rows differ.
+    /// The weights of a matrix, for a quarter of all: it takes the place of the pattern. Many are 0; how many there are
+    /// has nothing to do with the number of terminals, so the rows differ.
     fn weights(&self) -> Option<Vec<f64>> {
         let bits = mix(self.load.to_bits());
         let weight = |i: u64| {
@@ -398,7 +398,8 @@ fn sent() -> impl Strategy<Value = RandomTraffic> {
     })
 }
 
-/// Beside what completes a background must leave it room: programs that answer each other would wait for ever longer queues.
+/// Beside what completes a background must leave it room: programs that answer each other would wait for ever longer
+/// queues.
 fn background(most_load: f64) -> impl Strategy<Value = Option<RandomTraffic>> {
     let sent = sent().prop_map(move |sent| RandomTraffic { load: sent.load * most_load, ..sent });
     prop::option::weighted(0.4, sent)
@@ -468,7 +469,7 @@ pub fn scheduled(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<V
 }
 
 /// A network, and ranks that ask what to do.
-pub fn asking(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
+pub fn driven(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Value = Case> {
     (network, 1..=9u32).prop_map(|(network, packet)| {
         let workload = WorkloadSpec::Programs { packet_flits: fitting(&network, packet), software_times: false };
         Case { network, workload, background: None }

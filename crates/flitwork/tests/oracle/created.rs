@@ -137,14 +137,14 @@ fn destinations<'a>(plan: &'a Plan, spec: &WorkloadSpec, pattern: &Pattern, term
         }
         // What a pattern means, and what is drawn once for the run, is for the tests of the patterns.
         _ => match &traffic_of(plan, spec).packets {
-            Packets::Drawn(Drawn { destinations, .. }) => meant(destinations, terminal),
+            Packets::Drawn(Drawn { destinations, .. }) => destination_rule(destinations, terminal),
             Packets::Given(_) => unreachable!("a pattern is no trace"),
         },
     }
 }
 
 /// Where the packets of a terminal go, by what a pattern was resolved to.
-fn meant(destinations: &Destinations, terminal: u32) -> Where<'_> {
+fn destination_rule(destinations: &Destinations, terminal: u32) -> Where<'_> {
     match destinations {
         Destinations::Fixed(to) => Where::Fixed(to),
         Destinations::Uniform { include_self } => Where::Anywhere { include_self: *include_self },
@@ -196,8 +196,8 @@ impl Where<'_> {
     fn draw(&self, terminal: u32, terminals: u32, number: u64) -> u32 {
         match self {
             Where::Anywhere { include_self } => {
-                let choices = u128::from(terminals - u32::from(!include_self));
-                let drawn = ((u128::from(number >> 8) * choices) >> 56) as u32;
+                let possible = u128::from(terminals - u32::from(!include_self));
+                let drawn = ((u128::from(number >> 8) * possible) >> 56) as u32;
                 drawn + u32::from(!include_self && drawn >= terminal)
             }
             Where::Always(to) => *to,

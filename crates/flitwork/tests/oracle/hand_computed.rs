@@ -116,9 +116,10 @@ fn a_lone_packet_takes_as_long_as_in_booksim() {
     assert_eq!(on_mesh(vec![packet(&grid, 0, 63, 4, 0)]), [80]);
 }
 
-/// Six hops of a lone packet of 8 flits with a switch of two cycles: 44 for the head, 7 for the others. If the switch takes a batch
-/// at a time, the second flit comes while the head is in it and enters behind it, a cycle late, together with the third; the
-/// following ones in pairs likewise. In the other routers they come at the pace at which they can enter. Heads do not meet.
+/// Six hops of a lone packet of 8 flits with a switch of two cycles: 44 for the head, 7 for the others. If the switch
+/// takes a batch at a time, the second flit comes while the head is in it and enters behind it, a cycle late, together
+/// with the third; the following ones in pairs likewise. In the other routers they come at the pace at which they can
+/// enter. Heads do not meet.
 #[test]
 fn a_switch_that_is_not_pipelined_takes_a_batch_at_a_time() {
     let grid = Grid::torus(&[8, 8]);
@@ -130,8 +131,9 @@ fn a_switch_that_is_not_pipelined_takes_a_batch_at_a_time() {
     }
 }
 
-/// Heads of terminals 0 and 1 arrive at router 0 in cycles 1 and 2. Routing takes 3 cycles: the first asks in cycle 4 and once more
-/// at router 1; the second, which comes while the first is being routed and goes to its own terminal, in cycle 4 + 3 instead of 5.
+/// Heads of terminals 0 and 1 arrive at router 0 in cycles 1 and 2. Routing takes 3 cycles: the first asks in cycle 4
+/// and once more at router 1; the second, which comes while the first is being routed and goes to its own terminal, in
+/// cycle 4 + 3 instead of 5.
 #[test]
 fn heads_that_come_while_others_are_routed_are_routed_after_them() {
     for (pipelined_stages, second) in [(true, 6), (false, 8)] {
@@ -152,17 +154,18 @@ fn a_short_buffer_throttles_a_packet_as_in_booksim() {
     }
 }
 
-/// Terminals 0 and 1 share router 0 and send 4 flits each to terminal 2 at router 1, whose heads arrive in cycle 1. Every
-/// column of iSLIP grants terminal 0's row first; terminal 1's packet gets its VC in cycle 2, and from then on the grant
-/// pointer alternates: flits of 0 in cycles 1, 3, 5, 7, of 1 in cycles 2, 4, 6, 8. Each takes two cycles more.
+/// Terminals 0 and 1 share router 0 and send 4 flits each to terminal 2 at router 1, whose heads arrive in cycle 1.
+/// Every column of iSLIP grants terminal 0's row first; terminal 1's packet gets its VC in cycle 2, and from then on
+/// the grant pointer alternates: flits of 0 in cycles 1, 3, 5, 7, of 1 in cycles 2, 4, 6, 8. Each takes two cycles
+/// more.
 #[test]
 fn two_packets_share_a_channel_flit_by_flit() {
     let spec = network(mesh(&[2], 2), RouterSpec::default(), ChannelSpec::default());
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [9, 10]);
 }
 
-/// As above, but in cycle 2 terminal 1's packet has two flits in the buffer: the path through the switch is held for it up to its tail in
-/// cycle 5. Then terminal 0's other three flits follow in cycles 6 to 8.
+/// As above, but in cycle 2 terminal 1's packet has two flits in the buffer: the path through the switch is held for it
+/// up to its tail in cycle 5. Then terminal 0's other three flits follow in cycles 6 to 8.
 #[test]
 fn a_held_switch_serves_one_packet_at_a_time() {
     let router = RouterSpec { hold_switch_for_packet: true, ..RouterSpec::default() };
@@ -170,8 +173,8 @@ fn a_held_switch_serves_one_packet_at_a_time() {
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [10, 7]);
 }
 
-/// As above with one VC and no hold: terminal 1's packet gets the VC in the cycle after terminal 0's tail, 5, and its flits
-/// cross in cycles 5 to 8. At router 1 the same holds for the VC of the ejection port.
+/// As above with one VC and no hold: terminal 1's packet gets the VC in the cycle after terminal 0's tail, 5, and its
+/// flits cross in cycles 5 to 8. At router 1 the same holds for the VC of the ejection port.
 #[test]
 fn a_virtual_channel_has_one_owner() {
     let router = RouterSpec { vcs: 1, ..RouterSpec::default() };
@@ -179,10 +182,11 @@ fn a_virtual_channel_has_one_owner() {
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [6, 10]);
 }
 
-/// Routing and VC allocation of a cycle each, one VC, two packets of 4 flits from terminal 0 to terminal 1, their heads at router 0 in cycles 1
-/// and 5. The first asks in cycle 2 and crosses in cycles 3 to 6, at router 1 in 6 to 9. The second comes to the front in cycle 7. At the front
-/// only, it asks in cycle 8 and crosses from 9 on, and, at router 1 from 10 on, from 12 on. In a pipeline its stages are over in cycle 7, when it asks
-/// and crosses; at router 1, where its head came in 8, it follows the first from cycle 10 on.
+/// Routing and VC allocation of a cycle each, one VC, two packets of 4 flits from terminal 0 to terminal 1, their heads
+/// at router 0 in cycles 1 and 5. The first asks in cycle 2 and crosses in cycles 3 to 6, at router 1 in 6 to 9. The
+/// second comes to the front in cycle 7. At the front only, it asks in cycle 8 and crosses from 9 on, and, at router 1
+/// from 10 on, from 12 on. In a pipeline its stages are over in cycle 7, when it asks and crosses; at router 1, where
+/// its head came in 8, it follows the first from cycle 10 on.
 #[test]
 fn a_pipelined_router_leaves_no_gap_between_packets_of_one_vc() {
     for (pipeline, second) in [(Pipeline::AtFront, 16), (Pipeline::Pipelined, 14)] {
@@ -191,8 +195,8 @@ fn a_pipelined_router_leaves_no_gap_between_packets_of_one_vc() {
     }
 }
 
-/// As above, with a terminal more at router 0 that sends the second packet: its head is there in cycle 1, too, asks from cycle 2 on, and is given
-/// the VC in cycle 7. In a pipeline it crosses in that cycle.
+/// As above, with a terminal more at router 0 that sends the second packet: its head is there in cycle 1, too, asks
+/// from cycle 2 on, and is given the VC in cycle 7. In a pipeline it crosses in that cycle.
 #[test]
 fn a_pipelined_router_passes_a_vc_on_without_a_gap() {
     for (pipeline, second) in [(Pipeline::AtFront, 16), (Pipeline::Pipelined, 14)] {
@@ -201,8 +205,8 @@ fn a_pipelined_router_passes_a_vc_on_without_a_gap() {
     }
 }
 
-/// 2 hops of a channel that carries 50 packets of 8 flits back to back: the last tail comes 49 * 8 cycles behind the first, which takes
-/// 1 + 3 * (1 + 1 + 1) + 7 cycles; with a gap of 2 cycles a packet 49 * 2 later.
+/// 2 hops of a channel that carries 50 packets of 8 flits back to back: the last tail comes 49 * 8 cycles behind the
+/// first, which takes 1 + 3 * (1 + 1 + 1) + 7 cycles; with a gap of 2 cycles a packet 49 * 2 later.
 #[test]
 fn back_to_back_packets_fill_a_channel() {
     for (pipeline, each) in [(Pipeline::AtFront, 10), (Pipeline::Pipelined, 8)] {
@@ -218,9 +222,10 @@ fn stages_of_one_cycle(pipeline: Pipeline) -> RouterSpec {
     RouterSpec { vcs: 1, pipeline, routing_delay_cycles: 1, vc_alloc_delay_cycles: 1, ..RouterSpec::default() }
 }
 
-/// Two terminals at router 3 of a ring of 5 send 4 flits each: over the dateline to router 0, and to router 4. With a class for all of its route
-/// the first packet has the other VC of the channel that both take: it sends in cycles 1, 3, 5 and 7, the second one in between. If the class
-/// changes at the dateline both want VC 0 of it: the first sends in cycles 1 to 4, the second one in 5 to 8.
+/// Two terminals at router 3 of a ring of 5 send 4 flits each: over the dateline to router 0, and to router 4. With a
+/// class for all of its route the first packet has the other VC of the channel that both take: it sends in cycles 1, 3,
+/// 5 and 7, the second one in between. If the class changes at the dateline both want VC 0 of it: the first sends in
+/// cycles 1 to 4, the second one in 5 to 8.
 #[test]
 fn before_the_dateline_all_packets_have_one_class() {
     for (classes, first) in [(DatelineClasses::Entered, 10), (DatelineClasses::AtDateline, 7)] {
@@ -235,8 +240,8 @@ fn before_the_dateline_all_packets_have_one_class() {
     }
 }
 
-/// With one VC and atomic VCs terminal 1's packet waits in addition for the last credit: terminal 0's tail leaves router 0
-/// in cycle 4, router 1 in 5, its credit is usable in 6.
+/// With one VC and atomic VCs terminal 1's packet waits in addition for the last credit: terminal 0's tail leaves
+/// router 0 in cycle 4, router 1 in 5, its credit is usable in 6.
 #[test]
 fn an_atomic_virtual_channel_waits_for_the_last_credit() {
     let router = RouterSpec { vcs: 1, wait_for_tail_credit: true, ..RouterSpec::default() };
@@ -244,9 +249,10 @@ fn an_atomic_virtual_channel_waits_for_the_last_credit() {
     assert_eq!(arrivals_of(&spec, vec![plus(0, 2, 4), plus(1, 2, 4)]), [6, 11]);
 }
 
-/// Two heads of one cycle with an output speed-up of 2: both cross the switch as soon as they have VCs, in cycles 1 and 2.
-/// With two iterations of VC allocation both have them in cycle 1, and the channel takes them in turn: in cycles 1 and 2.
-/// With packets of 2 flits the switch sends two flits in cycles 1 and 2; the channel, in order of rows, in cycles 1 to 4.
+/// Two heads of one cycle with an output speed-up of 2: both cross the switch as soon as they have VCs, in cycles 1 and
+/// 2. With two iterations of VC allocation both have them in cycle 1, and the channel takes them in turn: in cycles 1
+/// and 2. With packets of 2 flits the switch sends two flits in cycles 1 and 2; the channel, in order of rows, in
+/// cycles 1 to 4.
 #[test]
 fn an_output_speed_up_queues_for_the_channel() {
     let mut router = RouterSpec { output_speedup: 2, ..RouterSpec::default() };
@@ -283,12 +289,14 @@ fn a_program_computes_sends_and_waits() {
     };
     let outcome = run(&spec, 1, load(0), 1_000, 100);
     assert_eq!(arrivals(&outcome), [10, 13]);
-    // In packets of 2 flits the second one is created in cycle 7, when the tail of the first has left, and arrives as before.
+    // In packets of 2 flits the second one is created in cycle 7, when the tail of the first has left, and arrives as
+    // before.
     let outcome = run(&spec, 1, load(2), 1_000, 100);
     assert_eq!(outcome.packets.iter().map(|p| (p.created, p.arrived)).collect::<Vec<_>>(), [(5, 9), (7, 10), (10, 13)]);
 }
 
-/// A ring of 4 whose packets all walk half way round in VC class 0: each holds its first channel and waits for the next.
+/// A ring of 4 whose packets all walk half way round in VC class 0: each holds its first channel and waits for the
+/// next.
 #[test]
 fn the_watchdog_sees_a_deadlock() {
     let (router, channel) = booksim(RouterSpec { buffer_flits: 1, ..RouterSpec::default() });
@@ -297,9 +305,9 @@ fn the_watchdog_sees_a_deadlock() {
     assert!(run(&spec, 1, Load::Trace(packets), 10_000, 100).deadlocked);
 }
 
-/// Minimal adaptive routing on a ring of 5, wormhole, packets of one flit that all walk two hops: once the adaptive buffers are
-/// full, each packet is given the next adaptive VC, which is free but has no credit, and can no longer ask for the escape
-/// channel. Where a VC is given only when its buffer is empty nobody waits for a credit.
+/// Minimal adaptive routing on a ring of 5, wormhole, packets of one flit that all walk two hops: once the adaptive
+/// buffers are full, each packet is given the next adaptive VC, which is free but has no credit, and can no longer ask
+/// for the escape channel. Where a VC is given only when its buffer is empty nobody waits for a credit.
 #[test]
 fn an_escape_channel_is_of_no_use_to_a_packet_that_waits_for_a_credit() {
     let deadlocks = |wait_for_tail_credit: bool| {

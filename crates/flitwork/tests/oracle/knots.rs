@@ -1,4 +1,5 @@
-//! Deadlocks of a part of a network, and of all of it: what the kernel says of them, against what happens in the oracle.
+//! Deadlocks of a part of a network, and of all of it: what the kernel says of them, against what happens in the
+//! oracle.
 
 use super::beside_kernel::{WATCHDOG, trace};
 use super::cases::Case;

@@ -45,7 +45,8 @@ fn check_channels(plan: &Plan, result: &SimulationResult) -> Result<(), String> 
     Ok(())
 }
 
-/// What is accepted in the measurement has crossed its channels in it, but for what was in the network at its beginning.
+/// What is accepted in the measurement has crossed its channels in it, but for what was in the network at its
+/// beginning.
 fn check_accepted(plan: &Plan, result: &SimulationResult, limit: f64) -> Result<(), String> {
     let window = plan.spec.run.fixed_window();
     let cycles = (window.end - window.start) as f64;
@@ -80,7 +81,8 @@ fn known_flows(plan: &Plan) -> bool {
     fixed && !plan.routing.fixed_order().is_some_and(|order| order.tie != Tie::Plus && order.tie != Tie::Parity)
 }
 
-/// What packets have sent where, and by which side of a tie: of each source as shares. `None` where a packet went by different sides of two ties.
+/// What packets have sent where, and by which side of a tie: of each source as shares. `None` where a packet went by
+/// different sides of two ties.
 fn flows<'r>(plan: &Plan, records: impl Iterator<Item = &'r PacketRecord>) -> Option<Vec<Flow>> {
     let mut sent: BTreeMap<(u32, u32), (f64, f64)> = BTreeMap::new();
     let mut by_source: BTreeMap<u32, f64> = BTreeMap::new();

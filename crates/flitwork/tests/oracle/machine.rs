@@ -54,7 +54,8 @@ fn option<T: DeserializeOwned>(routing: &RoutingSpec, name: &str) -> Option<T> {
 }
 
 impl Machine {
-    /// Cycles from the turn of a flit to when it leaves the switch, where that takes a batch at a time; else that is part of `D`.
+    /// Cycles from the turn of a flit to when it leaves the switch, where that takes a batch at a time; else that is
+    /// part of `D`.
     pub fn batch_cycles(&self) -> u64 {
         let router = &self.router;
         if router.compat.pipelined_stages || router.st_delay_cycles <= 1 { 0 } else { router.st_delay_cycles.into() }
@@ -213,7 +214,8 @@ impl Machine {
     /// The dateline class of a packet on the channel by which it leaves `router` in dimension `d`.
     pub fn class(&self, packet: &Packet, d: usize, router: u32) -> usize {
         if self.changes_at_datelines {
-            // From its first router in this dimension on, coordinates rise towards plus and fall towards minus but at the wrap channel.
+            // From its first router in this dimension on, coordinates rise towards plus and fall towards minus but at
+            // the wrap channel.
             let (start, size) = (self.grid().coords(self.router_of(packet.src))[d], self.grid().size(d));
             let (here, minus) = (self.grid().coords(router)[d], packet.minus >> d & 1 == 1);
             let next = if minus { (here + size - 1) % size } else { (here + 1) % size };

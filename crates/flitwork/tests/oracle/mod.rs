@@ -4,29 +4,29 @@
 //! channel is a list of (due cycle, thing), allocators work on whole matrices of requests.
 
 mod allocators;
-pub mod asked;
-mod asking;
 mod batch_stage;
 pub mod beside_kernel;
 mod bus;
 pub mod cases;
+mod congestion;
 mod copies;
 mod created;
+pub mod driven;
 #[cfg(test)]
 mod hand_computed;
+mod hol_blocking;
 pub mod knots;
 pub mod limits;
-mod lines;
 mod machine;
-mod news;
 mod noise;
-mod own_vc;
 pub mod pace;
 mod places;
+mod private_vc;
 mod program;
 mod queue;
 mod random;
-mod reading;
+mod reader;
+mod requests;
 mod router;
 mod rules;
 mod signals;
@@ -34,20 +34,20 @@ mod terminal;
 mod tree;
 mod trip;
 
-use asked::Decide;
 use bus::{Bus, Carried};
+use congestion::Congestion;
 use copies::{Memory, fraction};
+use driven::Decide;
 use flitwork::measure::PacketRecord;
 use flitwork::schedule::{Placement, Schedule, SendQueue};
 use flitwork::spec::{HostSpec, NetworkSpec};
 use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
-use news::News;
 use noise::Away;
 use pace::Pauses;
 use program::{Programs, Rendezvous};
 use queue::Job;
-use reading::Reader;
+use reader::Reader;
 use router::Router;
 use signals::Signals;
 use std::collections::BTreeMap;
@@ -90,7 +90,8 @@ pub struct TracePacket {
     pub minus: u8,
     /// As in a routing header.
     pub wraps: u8,
-    /// Consecutive packets of a source with one number are sent back to back by one injection port (the halves of a split).
+    /// Consecutive packets of a source with one number are sent back to back by one injection port (the halves of a
+    /// split).
     pub message: u32,
 }
 
@@ -102,8 +103,9 @@ pub struct Beside {
     /// The cycle in which programs begin.
     pub start: u64,
     /// Whether to note which input ports are blocked by the head of a line; only where packets have one path.
-    pub lines: bool,
-    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network is empty.
+    pub hol_blocked: bool,
+    /// From this cycle on no injection port takes a packet; those that have one go on. The run is over when the network
+    /// is empty.
     pub drain_from: Option<u64>,
 }
 
@@ -120,15 +122,15 @@ pub struct Outcome {
     pub blocked: Vec<(u64, usize, usize)>,
     /// Flits that went on channels between routers: (turn, router, output port).
     pub carried: Vec<(u64, usize, usize)>,
-    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from which on none of their
-    /// flits left.
+    /// Input VCs with a packet at the end, by name (two cables between two routers share one), and the first cycle from
+    /// which on none of their flits left.
     pub left: Vec<(String, u64)>,
     /// The last cycle.
     pub last: u64,
 }
 
-/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to chance
-/// follows from `seed`.
+/// Runs `load` on the network of `spec` until all has arrived, for at most `max_cycles` cycles. What routing leaves to
+/// chance follows from `seed`.
 pub fn run(spec: &NetworkSpec, seed: u64, load: Load, max_cycles: u64, watchdog: u64) -> Outcome {
     let fabric = spec.topology.fabric().expect("a case is valid");
     run_beside(spec, &fabric, seed, load, &Beside::default(), max_cycles, watchdog)
@@ -185,7 +187,7 @@ struct Network<'a> {
     /// The cycle in which programs begin.
     start: u64,
     channels: Vec<InFlight>,
-    news: News,
+    congestion: Congestion,
     records: BTreeMap<(u32, u32), PacketRecord>,
     /// Input ports blocked by the head of a line, if they are noted.
     blocked: Option<Vec<(u64, usize, usize)>>,
@@ -264,9 +266,9 @@ impl<'a> Network<'a> {
             programs,
             start: beside.start,
             channels: Vec::new(),
-            news: News::default(),
+            congestion: Congestion::default(),
             records: BTreeMap::new(),
-            blocked: beside.lines.then(Vec::new),
+            blocked: beside.hol_blocked.then(Vec::new),
             carried: Vec::new(),
             left_at: BTreeMap::new(),
         }
@@ -277,7 +279,7 @@ impl<'a> Network<'a> {
         let delivered = self.deliver(now);
         let injected = self.inject(now);
         let switched = self.route_and_switch(now);
-        self.news.note(self.machine, &self.routers);
+        self.congestion.note(self.machine, &self.routers);
         delivered || injected || switched
     }
 
@@ -403,7 +405,7 @@ impl<'a> Network<'a> {
     fn route_and_switch(&mut self, now: u64) -> bool {
         let mut moved = false;
         for router in 0..self.routers.len() {
-            let sent = self.routers[router].cycle(&self.news, now);
+            let sent = self.routers[router].cycle(&self.congestion, now);
             if let Some(blocked) = &mut self.blocked {
                 blocked.extend(self.routers[router].blocked_ports(&sent).into_iter().map(|port| (now, router, port)));
             }

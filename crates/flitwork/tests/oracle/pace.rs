@@ -1,4 +1,5 @@
-//! Pauses of injection ports by the step of a message: docs/model.md, step 2b. Every route is walked, every channel counted.
+//! Pauses of injection ports by the step of a message: docs/model.md, step 2b. Every route is walked, every channel
+//! counted.
 
 use flitwork::Plan;
 use flitwork::schedule::{Message, Schedule};

@@ -6,7 +6,7 @@ use flitwork::spec::Switching;
 /// The places behind an output port or an injection port.
 pub struct Places {
     /// `B` and `S`.
-    own: u64,
+    private: u64,
     shared: u64,
     /// Those of each VC that are taken, reserved ones among them.
     taken: Vec<u64>,
@@ -17,7 +17,7 @@ pub struct Places {
 impl Places {
     pub fn new(machine: &Machine) -> Self {
         let none = vec![0; machine.vcs];
-        Places { own: machine.buffer, shared: machine.shared_buffer, taken: none.clone(), reserved: none }
+        Places { private: machine.buffer, shared: machine.shared_buffer, taken: none.clone(), reserved: none }
     }
 
     /// Whether packets reserve places behind an output port.
@@ -27,7 +27,7 @@ impl Places {
 
     /// `s`, places of the pool that are not taken.
     fn left(&self) -> u64 {
-        self.shared - self.taken.iter().map(|taken| taken.saturating_sub(self.own)).sum::<u64>()
+        self.shared - self.taken.iter().map(|taken| taken.saturating_sub(self.private)).sum::<u64>()
     }
 
     /// Flits that may be sent to VC `v` now.
@@ -35,7 +35,7 @@ impl Places {
         if self.reserved[v] > 0 {
             return self.reserved[v];
         }
-        self.own.saturating_sub(self.taken[v]) + self.left()
+        self.private.saturating_sub(self.taken[v]) + self.left()
     }
 
     /// Whether all places of VC `v` are back.
@@ -61,7 +61,7 @@ impl Places {
     }
 
     /// A credit of VC `v` comes back.
-    pub fn give_back(&mut self, v: usize) {
+    pub fn release(&mut self, v: usize) {
         assert!(self.taken[v] > self.reserved[v], "a credit too many");
         self.taken[v] -= 1;
     }

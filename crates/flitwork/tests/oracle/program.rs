@@ -1,6 +1,6 @@
 //! The programs of the ranks: what `schedule/mod.rs` says operations mean, step 1 (receives) and step 2 (programs).
 
-use super::asked::Decide;
+use super::driven::Decide;
 use super::noise::Away;
 use flitwork::host::TaskKind;
 use flitwork::schedule::{ANY, OpKind, Placement, Schedule, Via};
@@ -42,7 +42,7 @@ struct Op {
 
 impl Op {
     /// What a rank that asks was told.
-    fn told((kind, after): (TaskKind, Vec<u32>)) -> Self {
+    fn of_task((kind, after): (TaskKind, Vec<u32>)) -> Self {
         match kind {
             TaskKind::Operation(kind) => Op::new(kind, Via::Network, 0, after),
             special => Op { special: Some(special), ..Op::new(OpKind::Wait, Via::Network, 0, after) },
@@ -182,7 +182,7 @@ impl<'s> Programs<'s> {
         let send = message.send;
         self.tell_start(send, now + 1);
         let OpKind::Send { to, size, tag } = self.kind(send) else { panic!("a send") };
-        let asks = self.asks(send, to, size);
+        let needs_rendezvous = self.needs_rendezvous(send, to, size);
         self.taken.push(Taken {
             message: message.clone(),
             send,
@@ -190,14 +190,14 @@ impl<'s> Programs<'s> {
             tag,
             missing: message.flits,
             delivered: false,
-            phase: if asks { Phase::Request } else { Phase::AtOnce },
+            phase: if needs_rendezvous { Phase::Request } else { Phase::AtOnce },
             receive: 0,
             waits_since: None,
         });
     }
 
     /// Whether a message goes by rendezvous; one that is copied, or goes over a bus, does not.
-    fn asks(&self, (from, op): Send, to: u32, size: u64) -> bool {
+    fn needs_rendezvous(&self, (from, op): Send, to: u32, size: u64) -> bool {
         let at = self.placement.terminal_of();
         let copied = self.copies && at[from as usize] == at[to as usize];
         let on_bus = self.ranks[from as usize].ops[op as usize].via != Via::Network;
@@ -206,7 +206,7 @@ impl<'s> Programs<'s> {
 
     /// Flits that a send lets go first: those of its message, or of a request.
     fn first_flits(&self, send: Send, to: u32, size: u64) -> u32 {
-        if self.asks(send, to, size) { self.rendezvous.control } else { size as u32 }
+        if self.needs_rendezvous(send, to, size) { self.rendezvous.control } else { size as u32 }
     }
 
     /// The last flit of a message was copied by cycle `now`.
@@ -227,8 +227,8 @@ impl<'s> Programs<'s> {
         self.ranks[rank as usize].ops[op as usize].complete_from = Some(from);
     }
 
-    /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is, and the ranks
-    /// that it goes from and to.
+    /// Of the answers and data that wait at a terminal the one that is next: the cycle in which it joined, which it is,
+    /// and the ranks that it goes from and to.
     pub fn next_part(&self, terminal: u32) -> Option<(u64, usize, (u32, u32))> {
         let ends = |taken: &Taken| match taken.phase {
             Phase::Answer => (taken.to, taken.send.0),
@@ -286,9 +286,9 @@ impl<'s> Programs<'s> {
         message.missing -= 1;
     }
 
-    /// All flits of the cycle have arrived: messages that are complete, and have not overtaken another one of the same sender,
-    /// receiver and tag, take their receives; in ascending order of their senders, those of one sender in the order in which they
-    /// left.
+    /// All flits of the cycle have arrived: messages that are complete, and have not overtaken another one of the same
+    /// sender, receiver and tag, take their receives; in ascending order of their senders, those of one sender in the
+    /// order in which they left.
     pub fn deliver(&mut self, now: u64) {
         self.proceed(now);
         let mut order: Vec<usize> = (0..self.taken.len()).collect();
@@ -353,7 +353,7 @@ impl<'s> Programs<'s> {
             }
             let op = r.next;
             if op as usize == r.ops.len() {
-                if self.ask(rank, now) {
+                if self.request_tasks(rank, now) {
                     continue;
                 }
                 break;
@@ -418,10 +418,10 @@ impl<'s> Programs<'s> {
 
     /// Whether a poll that the program comes to, or has come to, is over.
     fn may_end_poll(&mut self, rank: u32, cycles: u64, now: u64) -> bool {
-        let news = self.seen(rank, now) != self.ranks[rank as usize].known;
+        let progressed = self.seen(rank, now) != self.ranks[rank as usize].known;
         let r = &mut self.ranks[rank as usize];
         let until = *r.polls_until.get_or_insert(now + cycles);
-        let over = news || now >= until;
+        let over = progressed || now >= until;
         if over {
             r.polls_until = None;
         }
@@ -445,20 +445,21 @@ impl<'s> Programs<'s> {
     }
 
     /// A rank at the end of its program asks for more, if it is one that does; whether it was told anything.
-    fn ask(&mut self, rank: u32, now: u64) -> bool {
+    fn request_tasks(&mut self, rank: u32, now: u64) -> bool {
         let known = self.seen(rank, now);
         let r = &mut self.ranks[rank as usize];
         let Some(decide) = self.decide.as_ref().filter(|_| !r.ended) else { return false };
         r.known = known;
-        let told = decide(rank, r.turns, r.next, now);
+        let tasks = decide(rank, r.turns, r.next, now);
         r.turns += 1;
-        r.ended = told.is_empty();
-        r.ops.extend(told.into_iter().map(Op::told));
+        r.ended = tasks.is_empty();
+        r.ops.extend(tasks.into_iter().map(Op::of_task));
         !r.ended
     }
 
-    /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more, a task by joining the
-    /// line of its CPU; else the first task in the line of the lowest CPU that is free. Whether there was one.
+    /// Of what the program has passed one thing starts that can: the first receive or task that waits for nothing more,
+    /// a task by joining the line of its CPU; else the first task in the line of the lowest CPU that is free. Whether
+    /// there was one.
     fn start_one(&mut self, rank: u32, now: u64) -> bool {
         let passed = 0..self.ranks[rank as usize].next;
         let ops = |op: u32| &self.ranks[rank as usize].ops[op as usize];
@@ -494,7 +495,8 @@ impl<'s> Programs<'s> {
         true
     }
 
-    /// An operation starts: the one behind it is complete from cycle `from` on, if it waits for that and the program has passed it.
+    /// An operation starts: the one behind it is complete from cycle `from` on, if it waits for that and the program
+    /// has passed it.
     fn tell_start(&mut self, (rank, op): Send, from: u64) {
         let r = &mut self.ranks[rank as usize];
         let passed = op + 1 < r.next;

@@ -53,8 +53,8 @@ impl Queue {
         }
     }
 
-    /// The entry that is next, with the cycle in which it became ready: the first one, if it is; of those that need not wait for one
-    /// another the one that was ready first.
+    /// The entry that is next, with the cycle in which it became ready: the first one, if it is; of those that need not
+    /// wait for one another the one that was ready first.
     fn next(&self) -> Option<(usize, u64)> {
         match self.kind {
             SendQueue::ProgramOrder => Some((0, self.entries.first()?.1?)),

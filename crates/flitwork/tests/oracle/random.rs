@@ -17,7 +17,7 @@ pub fn below(bits: u64, n: u64) -> u64 {
 pub struct Stream(u128);
 
 impl Stream {
-    /// That of a terminal.
+    /// The random stream of a terminal.
     pub fn new(seed: u64, terminal: u64) -> Self {
         Stream(u128::from(mix(seed)) | u128::from(mix(mix(seed) ^ terminal)) << 64 | 1)
     }

@@ -1,11 +1,11 @@
 //! One router: steps 3 to 6 of docs/model.md.
 
 use super::allocators::{Allocator, Matching, Request, Requests};
-use super::asking::Want;
 use super::batch_stage::BatchStage;
+use super::congestion::Congestion;
 use super::machine::{Flit, Machine, Packet};
-use super::news::News;
 use super::places::Places;
+use super::requests::Want;
 use super::trip::{Choice, Trip};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub(super) struct Front {
     /// Cycle in which its head arrived in this router.
     pub(super) head_arrived: u64,
     /// First cycle in which it may ask for an output VC.
-    pub(super) asks_from: u64,
+    pub(super) requests_from: u64,
     /// What it may take here, and what it carries, if its routing decides hop by hop.
     pub(super) choice: Option<Choice>,
     trip: Option<Trip>,
@@ -114,12 +114,13 @@ impl<'m> Router<'m> {
         }
     }
 
-    /// Step 3: the packet of `flit`, its head, whose head arrived in cycle `head_arrived`, comes to the front of `vc` in `since`.
+    /// Step 3: the packet of `flit`, its head, whose head arrived in cycle `head_arrived`, comes to the front of `vc`
+    /// in `since`.
     fn come_to_the_front(&mut self, vc: VcId, flit: &Flit, head_arrived: u64, since: u64) {
         assert!(flit.head, "a packet starts with its head");
         let mut trip = flit.trip.clone();
         let choice = trip.as_mut().and_then(|trip| self.machine.choose(self.id, vc, &flit.packet, trip));
-        let asks_from = match &mut self.routing_stage {
+        let requests_from = match &mut self.routing_stage {
             Some(stage) => {
                 stage.push(vc, since);
                 u64::MAX // until it leaves the stage
@@ -127,7 +128,7 @@ impl<'m> Router<'m> {
             None if self.machine.pipelined() => since.max(head_arrived + self.machine.routing_cycles()),
             None => since + self.machine.routing_cycles(),
         };
-        let front = Front { packet: flit.packet.clone(), head_arrived, asks_from, choice, trip, grant: None };
+        let front = Front { packet: flit.packet.clone(), head_arrived, requests_from, choice, trip, grant: None };
         self.inputs[vc.0][vc.1].front = Some(front);
     }
 
@@ -139,18 +140,18 @@ impl<'m> Router<'m> {
         }
         let input = &mut self.inputs[port][v];
         input.buffer.push_back((flit, now));
-        let behind_own = |input: &InputVc| (input.buffer.len() as u64).saturating_sub(self.machine.buffer);
-        let shared: u64 = self.inputs[port].iter().map(behind_own).sum();
+        let beyond_private = |input: &InputVc| (input.buffer.len() as u64).saturating_sub(self.machine.buffer);
+        let shared: u64 = self.inputs[port].iter().map(beyond_private).sum();
         assert!(shared <= self.machine.shared_buffer, "a buffer overflows");
     }
 
     /// Step 1: a credit arrives.
     pub fn receive_credit(&mut self, (port, v): VcId) {
-        self.places[port].give_back(v);
+        self.places[port].release(v);
     }
 
     /// Steps 3 to 6.
-    pub fn cycle(&mut self, news: &News, now: u64) -> Outcome {
+    pub fn cycle(&mut self, congestion: &Congestion, now: u64) -> Outcome {
         if self.inputs.iter().flatten().all(|input| input.front.is_none()) && self.flits() == 0 {
             return Outcome::default(); // Without a packet nothing changes.
         }
@@ -163,17 +164,19 @@ impl<'m> Router<'m> {
         for vc in self.ending_routing(now) {
             self.decide(vc);
         }
-        let asking: Vec<(VcId, Vec<Want>)> =
-            self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, news, now))).collect();
-        let speculating: Vec<(VcId, usize)> =
-            asking.iter().flat_map(|(vc, wants)| self.speculates_on(wants).into_iter().map(|out| (*vc, out))).collect();
-        let in_vain: Vec<VcId> = asking.iter().map(|(vc, _)| *vc).filter(|vc| self.speculates_in_vain(*vc)).collect();
-        self.allocate_vcs(&asking, now);
+        let requests: Vec<(VcId, Vec<Want>)> =
+            self.waiting(now).into_iter().map(|vc| (vc, self.wants(vc, congestion, now))).collect();
+        let speculating: Vec<(VcId, usize)> = requests
+            .iter()
+            .flat_map(|(vc, wants)| self.speculates_on(wants).into_iter().map(|out| (*vc, out)))
+            .collect();
+        let in_vain: Vec<VcId> = requests.iter().map(|(vc, _)| *vc).filter(|vc| self.speculates_in_vain(*vc)).collect();
+        self.allocate_vcs(&requests, now);
         let held = self.serve_holds(now);
         let granted = self.allocate_switch(&speculating, &in_vain, now);
         let (freed, granted) = self.traverse(held, granted, now);
         for vc in self.routing_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
-            self.inputs[vc.0][vc.1].front.as_mut().expect("it is being routed").asks_from = now + 1;
+            self.inputs[vc.0][vc.1].front.as_mut().expect("it is being routed").requests_from = now + 1;
         }
         for (output, flit) in self.switch_stage.as_mut().map(|stage| stage.finish(now)).unwrap_or_default() {
             self.queues[output.0].push_back((output, flit));
@@ -186,10 +189,10 @@ impl<'m> Router<'m> {
         if let Some(stage) = &self.routing_stage {
             return stage.ending(now).copied().collect();
         }
-        let asks_from = now + u64::from(self.machine.routing_cycles() > 0 && !self.machine.pipelined());
+        let requests_from = now + u64::from(self.machine.routing_cycles() > 0 && !self.machine.pipelined());
         let ports = self.inputs.iter().enumerate();
         let vcs = ports.flat_map(|(port, vcs)| vcs.iter().enumerate().map(move |(v, input)| ((port, v), input)));
-        let ends = |input: &InputVc| input.front.as_ref().is_some_and(|front| front.asks_from == asks_from);
+        let ends = |input: &InputVc| input.front.as_ref().is_some_and(|front| front.requests_from == requests_from);
         vcs.filter(|(_, input)| ends(input)).map(|(vc, _)| vc).collect()
     }
 
@@ -198,7 +201,7 @@ impl<'m> Router<'m> {
         let mut waiting = Vec::new();
         for (port, vcs) in self.inputs.iter().enumerate() {
             for (v, input) in vcs.iter().enumerate() {
-                if input.front.as_ref().is_some_and(|front| front.grant.is_none() && now >= front.asks_from) {
+                if input.front.as_ref().is_some_and(|front| front.grant.is_none() && now >= front.requests_from) {
                     waiting.push((port, v));
                 }
             }
@@ -215,10 +218,10 @@ impl<'m> Router<'m> {
     }
 
     /// Step 4.
-    fn allocate_vcs(&mut self, asking: &[(VcId, Vec<Want>)], now: u64) {
+    fn allocate_vcs(&mut self, waiting: &[(VcId, Vec<Want>)], now: u64) {
         let m = self.machine;
         let mut requests = Requests::new();
-        for (vc, wants) in asking {
+        for (vc, wants) in waiting {
             let priority = self.priority(m.router.vc_allocator, *vc, false);
             for Want { output, escape } in wants {
                 let (row, column) = (vc.0 * m.vcs + vc.1, output.0 * m.vcs + output.1);
@@ -242,7 +245,8 @@ impl<'m> Router<'m> {
         }
     }
 
-    /// The first cycle in which a packet that is given an output VC in cycle `now` may request the switch without speculation.
+    /// The first cycle in which a packet that is given an output VC in cycle `now` may request the switch without
+    /// speculation.
     fn requests_from(&self, front: &Front, now: u64) -> u64 {
         let (m, allocation) = (self.machine, u64::from(self.machine.router.vc_alloc_delay_cycles));
         if m.router.speculative {
@@ -319,7 +323,8 @@ impl<'m> Router<'m> {
         (now >= from && !input.buffer.is_empty() && self.credits(output) > 0).then_some(output.0)
     }
 
-    /// Step 6: the flits leave their buffers. Returns the input VCs that they left, and the output ports that they go to.
+    /// Step 6: the flits leave their buffers. Returns the input VCs that they left, and the output ports that they go
+    /// to.
     fn traverse(&mut self, held: Vec<Traversal>, granted: Vec<Traversal>, now: u64) -> (Vec<VcId>, Vec<usize>) {
         // A speculation succeeds if the packet was given a VC of that port in this cycle and that VC has a credit.
         let os = self.machine.router.output_speedup as usize;

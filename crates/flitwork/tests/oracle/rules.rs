@@ -1,8 +1,8 @@
 //! What a packet may ask a router for: the rules of steps 3 and 4 of docs/model.md, and of speculation.
 
 use super::allocators::Priority;
-use super::asking::Want;
 use super::machine::Packet;
+use super::requests::Want;
 use super::router::{Front, OutputVc, Router, VcId};
 use flitwork::routing::Selection;
 use flitwork::spec::{AllocatorSpec, ArbiterKind, EjectionPort, InjectionPriority, Switching, VcPolicy};
@@ -37,7 +37,7 @@ impl Router<'_> {
     fn may_use(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
         if m.router.vc_policy != VcPolicy::Dateline {
-            return m.own_vc(self.id, out, packet).is_none_or(|own| v == own);
+            return m.private_vc(self.id, out, packet).is_none_or(|private| v == private);
         }
         if m.hop_by_hop() {
             return true;
@@ -53,7 +53,8 @@ impl Router<'_> {
         }
     }
 
-    /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must have.
+    /// Whether `packet` requests VC `v` of output port `out` in step 4: free, allowed, and with the credits it must
+    /// have.
     pub(super) fn may_request(&self, packet: &Packet, out: usize, v: usize) -> bool {
         let m = self.machine;
         let OutputVc { owner } = &self.outputs[out][v];

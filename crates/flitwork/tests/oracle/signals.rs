@@ -1,4 +1,4 @@
-//! The barrier tree, over which news goes without waiting: docs/model.md, "Barrier tree".
+//! The barrier tree, over which signals go without waiting: docs/model.md, "Barrier tree".
 
 use super::bus::Carried;
 use super::program::{Message, Programs, Send};
@@ -22,7 +22,7 @@ impl Signals {
         self.queues[message.send.0 as usize].push(Job::Message(message));
     }
 
-    /// Step 1: news that has arrived.
+    /// Step 1: signals that have arrived.
     pub fn arrive(&mut self, programs: &mut Programs, now: u64) {
         let (due, later): (Vec<_>, Vec<_>) = self.ends.drain(..).partition(|(cycle, _)| *cycle == now);
         self.ends = later;

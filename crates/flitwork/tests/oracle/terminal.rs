@@ -7,7 +7,7 @@ use super::places::Places;
 use super::program::{Message, Programs, Send};
 use super::queue::{Job, Queue};
 use super::random::{below, mix};
-use super::reading::Reader;
+use super::reader::Reader;
 use flitwork::routing::Tie;
 use flitwork::schedule::SendQueue;
 use flitwork::spec::{InjectionVc, QueuePairs, ServiceOrder, SourceQueue, Switching};
@@ -82,7 +82,8 @@ pub struct Terminal<'m> {
     pub reader: Option<Reader>,
     /// Where messages take turns: queue pairs with something to send that no port has.
     ring: Vec<Pair>,
-    /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages became that.
+    /// Those that will stand there, with the first cycle in which they do, in the order in which their first messages
+    /// became that.
     prepared: Vec<(u64, Pair)>,
     /// Its ports take no packets any more.
     pub is_closed: bool,
@@ -127,7 +128,7 @@ impl<'m> Terminal<'m> {
 
     /// Step 1: a credit arrives.
     pub fn receive_credit(&mut self, injection_port: usize, vc: usize) {
-        self.ports[injection_port].places.give_back(vc);
+        self.ports[injection_port].places.release(vc);
     }
 
     /// Step 2, after the program: every injection port takes a packet, if it has none, and sends a flit, if it may.
@@ -208,7 +209,8 @@ impl<'m> Terminal<'m> {
         }
     }
 
-    /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether there is one.
+    /// Where messages take turns: what may start joins queue pairs, and the port takes the packet that is next. Whether
+    /// there is one.
     fn take_turn(&mut self, k: usize, programs: &mut Option<Programs>, now: u64) -> bool {
         let service = self.machine.nic.service.clone();
         if !self.ports[k].rest.is_empty() {
@@ -440,11 +442,13 @@ impl<'m> Terminal<'m> {
         let needed = if cut_through { u64::from(packet.flits) } else { 1 };
         let credits = |v: usize| injection_port.places.credits(v);
         let may_start = |v: usize| !m.router.wait_for_tail_credit || injection_port.places.is_empty(v);
-        let own = m.own_vc_at_source(packet);
+        let private = m.private_vc_at_source(packet);
         let filled = &m.nic.injection_vcs;
         let may_fill = |v: usize| filled.is_empty() || filled.contains(&(v as u32));
         let possible: Vec<usize> = (0..m.vcs)
-            .filter(|&v| own.is_none_or(|own| v == own) && may_fill(v) && credits(v) >= needed && may_start(v))
+            .filter(|&v| {
+                private.is_none_or(|private| v == private) && may_fill(v) && credits(v) >= needed && may_start(v)
+            })
             .collect();
         match m.nic.injection_vc {
             InjectionVc::Emptiest => {

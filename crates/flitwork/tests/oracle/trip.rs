@@ -3,7 +3,7 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::{Tie, Ways};
+use flitwork::routing::{RingDirections, Tie};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::ops::Range;
 
@@ -115,9 +115,10 @@ impl Machine {
     fn directions(&self, from: u32, to: u32, tie_bits: u64) -> Vec<bool> {
         let (f, t) = (self.grid().coords(from), self.grid().coords(to));
         let relative = |d: usize| (t[d] + self.grid().size(d) - f[d]) % self.grid().size(d);
-        let one_way = matches!(&self.routing_spec, RoutingSpec::StructuredPool(options) if options.ways == Ways::Plus);
+        let plus_only =
+            matches!(&self.routing_spec, RoutingSpec::StructuredPool(options) if options.ways == RingDirections::Plus);
         let direction = |d: usize| {
-            if one_way && self.grid().is_ring(d) {
+            if plus_only && self.grid().is_ring(d) {
                 return false;
             }
             let others: u32 = (0..self.grid().dims()).filter(|&other| other != d).map(relative).sum();
@@ -290,8 +291,8 @@ impl Machine {
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
-    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this router's lowest port that
-    /// leads to the destination's group, else to one of those that have such a port.
+    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this
+    /// router's lowest port that leads to the destination's group, else to one of those that have such a port.
     fn dragonfly_offer(&self, here: u32, came_by: VcId, to: u32) -> Offer {
         let group = |router: u32| router / self.group;
         let leading = |router: u32, there: &dyn Fn(u32) -> bool| {

@@ -106,14 +106,14 @@ def measured(results: pd.DataFrame, folder: Path) -> pd.DataFrame:
         one_ns = 1024 * kib * (servers - 1) * _RANKS * _RANKS / float(rates[kib]) * 1e3
         benchmark = Benchmark(name, 1024 * kib, max(0, round(seconds * 1e9 / count - one_ns)), _TIMES if full else 1)
         for algorithm in _ALGORITHMS:
-            asked: dict[Any, Any] = {
+            key: dict[Any, Any] = {
                 "benchmark": name,
                 "algorithm": algorithm,
                 "machine": _digest(network, host, benchmark),
             }
-            found = next((row for row in kept if asked.items() <= row.items()), None)
+            found = next((row for row in kept if key.items() <= row.items()), None)
             if found is None:
-                found = {**asked, **_run(benchmark, algorithm, network, host, servers * _RANKS)}
+                found = {**key, **_run(benchmark, algorithm, network, host, servers * _RANKS)}
                 kept.append(found)
                 write_csv(pd.DataFrame(kept), file)
             rows.append(found)

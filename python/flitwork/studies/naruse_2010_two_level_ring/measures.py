@@ -35,7 +35,7 @@ def in_claims(reading: str) -> str:
 
 
 def specification(experiment: str) -> dict[str, Any]:
-    """That of the first point of an experiment."""
+    """The specification of the first point of an experiment."""
     study = load_study(Path(__file__).with_name("study.toml"))
     return next(dict(point.spec) for point in expand(study) if point.experiment == experiment)
 

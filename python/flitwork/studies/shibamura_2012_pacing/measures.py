@@ -28,7 +28,7 @@ GRID = ("lock_step", "spread", "rounds", "rounds_p2")
 
 
 def tidy(results: pd.DataFrame, blocks: Blocks | None = None, router: Router = "pipelined") -> pd.DataFrame:
-    """One row a point of the grid: ``algorithm`` by the paper's name, ``paced``, ``percent``, ``ms``, ``longer``.
+    """A row for each point of the grid: ``algorithm`` by the paper's name, ``paced``, ``percent``, ``ms``, ``longer``.
 
     With ``blocks`` one reading of bruck and butterfly, without it neither; ``router`` is the reading of the router.
     """

@@ -62,7 +62,7 @@ def claims(results: pd.DataFrame, reading: str) -> list[Finding]:
         return []
     by_n = found.groupby(["N", "seed"])["highest"].mean().groupby("N")
     mean, half = by_n.mean(), by_n.apply(half_width_95)
-    told = ", ".join(f"{n:.0f}: {value:.3f}" for n, value in mean.items())
+    shown = ", ".join(f"{n:.0f}: {value:.3f}" for n, value in mean.items())
     step = mean.diff().iloc[1:]
     to = list(mean.index).index(step.idxmin())
     return [
@@ -70,7 +70,7 @@ def claims(results: pd.DataFrame, reading: str) -> list[Finding]:
             id="S2.rises",
             ours=float(step.min()),
             ci=math.hypot(half.iloc[to], half.iloc[to - 1]),
-            note=f"highest accepted load over Rc by N: {told}",
+            note=f"highest accepted load over Rc by N: {shown}",
         ),
         Finding(id="S2.near", ours=float(mean.iloc[-1]), ci=float(half.iloc[-1]), note=f"N = {mean.index[-1]:.0f}"),
     ]

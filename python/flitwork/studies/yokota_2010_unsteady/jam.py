@@ -50,13 +50,13 @@ def waits(explanation: Explanation) -> pd.DataFrame:
     found = found[~found["body"] & ~packets["background"].to_numpy()[found["packet"]]]
     plan = plan_of(result.spec)
     source, destination = (packets[name].to_numpy()[found["packet"]] for name in ("src", "dst"))
-    ways: dict[tuple[int, int], list[str]] = {}
+    routes: dict[tuple[int, int], list[str]] = {}
     for way in set(zip(source.tolist(), destination.tolist(), strict=True)):
         _, ports, vcs = plan.path(*way)
-        ways[way] = [f"{_DIMENSIONS[port]}, VC {vc}" for port, vc in zip(ports, vcs, strict=True)]
+        routes[way] = [f"{_DIMENSIONS[port]}, VC {vc}" for port, vc in zip(ports, vcs, strict=True)]
     # Hop 0 is the terminal, hop 1 the router that it injects into.
     places = [
-        (["terminal", "injection", *ways[way]][hop], ["injection", *ways[way], "out"][hop])
+        (["terminal", "injection", *routes[way]][hop], ["injection", *routes[way], "out"][hop])
         for way, hop in zip(zip(source.tolist(), destination.tolist(), strict=True), found["hop"].tolist(), strict=True)
     ]
     reason = found["reason"].where(found["reason"].isin(list(_REASONS)), "other")

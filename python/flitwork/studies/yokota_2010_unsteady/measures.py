@@ -118,7 +118,7 @@ def correlation(x: pd.Series[float], y: pd.Series[float]) -> float:
 
 
 def correlated(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
-    """The same of two arrays over the places in which both have a number; NaN with fewer than three."""
+    """The correlation of two arrays over the places in which both have a number; NaN with fewer than three."""
     both = np.isfinite(x) & np.isfinite(y)
     a, b = x[both], y[both]
     if len(a) < 3:

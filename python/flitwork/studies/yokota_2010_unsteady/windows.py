@@ -38,7 +38,7 @@ class Trials:
         return (np.arange(self.packets.shape[1]) + 0.5) * self.window
 
     def drawn(self, chance: np.random.Generator) -> Trials:
-        """As many trials drawn from these, with replacement."""
+        """A sample of as many trials, drawn from these with replacement."""
         picks = chance.integers(len(self.packets), size=len(self.packets))
         return Trials(self.window, self.packets[picks])
 

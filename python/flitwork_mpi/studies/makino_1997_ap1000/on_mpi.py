@@ -32,9 +32,9 @@ from flitwork.studies.makino_1997_ap1000.measures import (
     one_message,
     totals,
 )
-from flitwork.studies.on_mpi import OnMpi, RowTold
+from flitwork.studies.on_mpi import OnMpi, RowCallback
 
-from flitwork_mpi.native.launcher import ranks_told
+from flitwork_mpi.native.launcher import ranks_of_launcher
 from flitwork_mpi.studies.makino_1997_ap1000.claims_on_mpi import Series, claims, measured_gains
 from flitwork_mpi.studies.makino_1997_ap1000.ways_on_mpi import ORDERS, Sizes, ways
 from flitwork_mpi.tune.operations import bench_operations, job_of
@@ -55,7 +55,7 @@ def check(launcher: Sequence[str]) -> None:
     Raises :class:`flitwork.ConfigError` for a launcher that cannot be run, that does not say how many ranks it starts,
     or starts fewer than 4; :class:`flitwork.SimulationError` where the job fails.
     """
-    told = ranks_told(launcher)
+    told = ranks_of_launcher(launcher)
     if told is not None:
         _check_ranks(told, launcher)
     ranks = job_of(launcher).ranks
@@ -86,7 +86,7 @@ def _check_ranks(ranks: int, launcher: Sequence[str]) -> None:
 
 
 def measure(
-    launcher: Sequence[str], folder: Path, results: pd.DataFrame, quick: bool = False, told: RowTold | None = None
+    launcher: Sequence[str], folder: Path, results: pd.DataFrame, quick: bool = False, told: RowCallback | None = None
 ) -> OnMpi:
     """Measures with ``launcher``, such as ``["mpirun", "-n", "8"]``, and fits what came out beside ``results``.
 

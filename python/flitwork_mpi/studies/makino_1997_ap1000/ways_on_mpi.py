@@ -61,13 +61,13 @@ def ways(launcher: Sequence[str], ranks: int, sizes: Sizes, steps: Path) -> list
     found = [Way("library", {}, _library(ranks, sizes))]
     for algorithm in ORDERS:
         some = [one for one in _exchanges(ranks, sizes) if _defined(algorithm, one.ranks)]
-        told = {
+        variables = {
             "LD_PRELOAD": library,
             "FLITWORK_MPI_RULES": str(_rules(algorithm, sorted({one.ranks for one in some}), steps)),
             "FLITWORK_MPI_STRICT": "1",
             "FLITWORK_MPI_REPORT": "1",
         }
-        found.append(Way(algorithm, told, some, ours=True))
+        found.append(Way(algorithm, variables, some, ours=True))
     return found
 
 

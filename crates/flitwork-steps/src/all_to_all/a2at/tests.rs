@@ -49,10 +49,10 @@ fn orbits(sizes: &[u32], wraps: bool) -> Vec<Vec<Offset>> {
     let mut orbits = Vec::new();
     while let Some(first) = left.first() {
         let fresh: HashSet<Offset> = orbit(first, sizes, wraps).into_iter().filter(|v| !seen.contains(v)).collect();
-        let (own, rest) = left.split_at(fresh.len());
-        assert!(own.iter().all(|v| fresh.contains(v)));
+        let (first_orbit, rest) = left.split_at(fresh.len());
+        assert!(first_orbit.iter().all(|v| fresh.contains(v)));
         seen.extend(fresh);
-        orbits.push(own.to_vec());
+        orbits.push(first_orbit.to_vec());
         left = rest;
     }
     orbits

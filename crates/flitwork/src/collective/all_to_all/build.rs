@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 /// The schedule in which every rank addresses the others in the given order.
 ///
-/// A rank goes by groups of `injection ports` messages: it posts the receives of a group, then, under [`Sync::Local`], waits for those
-/// of the group before, then sends. Why that is the rule as stated (message `m` needs all messages to this rank with an index below
-/// `c * floor(m / c)`): the program runs past a wait only when it has run past all earlier ones, so the receives that a send
-/// has behind it are those of all earlier groups, that is all of index below the first of its own group, `c * floor(m / c)`. And the
-/// sends of a group do not hold each other up, as all are queued at once when the wait is over. Message `m` of this rank goes by
-/// the vector of index `m`, and exactly one message of each index arrives.
+/// A rank goes by groups of `injection ports` messages: it posts the receives of a group, then, under [`Sync::Local`],
+/// waits for those of the group before, then sends. Why that is the rule as stated (message `m` needs all messages to
+/// this rank with an index below `c * floor(m / c)`): the program runs past a wait only when it has run past all
+/// earlier ones, so the receives that a send has behind it are those of all earlier groups, that is all of index below
+/// the first of its own group, `c * floor(m / c)`. And the sends of a group do not hold each other up, as all are
+/// queued at once when the wait is over. Message `m` of this rank goes by the vector of index `m`, and exactly one
+/// message of each index arrives.
 ///
-/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - injection ports` stands before each send `m` that has one; a group
-/// is one message.
+/// Under [`Sync::LocalSliding`] a wait for the receive of index `m - injection ports` stands before each send `m` that
+/// has one; a group is one message.
 ///
-/// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but the waits
-/// behind them, and a message that came before its receive completes it when it is posted.
+/// It makes no difference to time that receives are not posted all at once in the beginning: nothing waits for them but
+/// the waits behind them, and a message that came before its receive completes it when it is posted.
 pub fn schedule(name: &str, destinations: Destinations, options: &AllToAllOptions) -> Schedule {
     let ranks = destinations.ranks();
     Schedule::made(name, ranks, Exchange { destinations: Arc::new(destinations), options: *options })
@@ -78,7 +79,8 @@ impl Beat {
     /// Group number `g` of groups of `group` messages.
     fn new(g: u32, group: u32, messages: u32, sync: Sync, nic_ports: u32) -> Self {
         let (first, end) = (g * group, ((g + 1) * group).min(messages));
-        // Where the receives of a group stand: behind as many receives and sends as there are messages before, and the waits.
+        // Where the receives of a group stand: behind as many receives and sends as there are messages before, and the
+        // waits.
         let receives = |g: u32, waits: u32| {
             let start = 2 * g * group + waits;
             start..start + group

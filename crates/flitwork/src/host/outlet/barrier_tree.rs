@@ -1,4 +1,5 @@
-//! The barrier tree as an outlet: notifications of barriers, in program order. They wait for no turn and for no other rank.
+//! The barrier tree as an outlet: notifications of barriers, in program order. They wait for no turn and for no other
+//! rank.
 
 use super::super::places::Places;
 use super::super::queue::Queue;
@@ -51,7 +52,8 @@ impl Hosts {
         self.outlets.barrier_tree.is_some()
     }
 
-    /// Takes all notifications that may start now, of ranks in ascending order; each with the terminal that it goes from.
+    /// Takes all notifications that may start now, of ranks in ascending order; each with the terminal that it goes
+    /// from.
     pub fn take_notifications(&mut self, taken: &mut Vec<(u32, Message)>) {
         let Some(tree) = &mut self.outlets.barrier_tree else { return };
         let mut ranks = std::mem::take(&mut tree.ready);

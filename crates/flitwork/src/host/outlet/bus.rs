@@ -1,6 +1,7 @@
 //! The bus as an outlet: ranks take turns, and each has a send queue of the same order as that of the network.
 //!
-//! What the bus takes at a time is a *transfer*: a message and those that go with it, as of a broadcast or scatter function.
+//! What the bus takes at a time is a *transfer*: a message and those that go with it, as of a broadcast or scatter
+//! function.
 
 use super::super::places::Places;
 use super::super::queue::{Queue, Unsent};
@@ -24,7 +25,7 @@ struct Transfers {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BusMessage {
     pub message: Message,
-    /// Whether it has the same data as the one before it, and takes no time of its own.
+    /// Whether the message has the data of the one before it, and so takes no bus time.
     pub same: bool,
 }
 
@@ -52,7 +53,8 @@ impl BusOutlet {
         }
     }
 
-    /// The next transfer, of the first rank from the one whose turn it is that may start one; it becomes the turn of the rank behind.
+    /// The next transfer, of the first rank from the one whose turn it is that may start one; it becomes the turn of
+    /// the rank behind.
     fn take(&mut self) -> Option<(u32, Unsent, Vec<Unsent>)> {
         let ranks = self.transfers.len() as u32;
         let is_ready = |&rank: &u32| self.ready[rank as usize / 64] >> (rank % 64) & 1 == 1;

@@ -1,7 +1,8 @@
 //! The memory of a terminal as an outlet: messages between its ranks that are copied and do not enter the network.
 //!
-//! Each rank has a send queue of the same order as that of the network, and copies one message at a time. The memory copies packet by packet
-//! at a rate that the ranks share: those that copy at the same time take turns, as cores share a memory. Its time is a fraction of a cycle.
+//! Each rank has a send queue of the same order as that of the network, and copies one message at a time. The memory
+//! copies packet by packet at a rate that the ranks share: those that copy at the same time take turns, as cores share
+//! a memory. Its time is a fraction of a cycle.
 
 use super::super::queue::Queue;
 use super::super::ranks::Hosts;
@@ -113,8 +114,8 @@ impl Hosts {
         self.outlets.copies = Some(Box::new(copies));
     }
 
-    /// Start of step 2 of a cycle: messages of which the last flit was copied have arrived, and their sends are complete. Terminals
-    /// whose memory is free in this cycle wake.
+    /// Start of step 2 of a cycle: messages of which the last flit was copied have arrived, and their sends are
+    /// complete. Terminals whose memory is free in this cycle wake.
     pub(in super::super) fn end_copies(&mut self, now: u64, wake: &mut impl FnMut(u32)) {
         while let Some(terminal) = self.outlets.copies.as_mut().and_then(|copies| copies.due.pop(now)) {
             if let Some(copies) = &mut self.outlets.copies {
@@ -137,7 +138,8 @@ impl Hosts {
         }
     }
 
-    /// The memories of the terminals of `woken` copy, and are read for the network, as far as they can begin in cycle `now`.
+    /// The memories of the terminals of `woken` copy, and are read for the network, as far as they can begin in cycle
+    /// `now`.
     pub(super) fn use_memory(&mut self, woken: &[u64], now: u64) {
         self.read_until(now);
         for terminal in terminals_in(woken) {

@@ -1,14 +1,15 @@
 //! Outlets: the four ways by which messages leave their ranks.
 //!
-//! A machine has the [`network`], which the NICs of the terminals send by. As far as its specification says so it also has a memory in
-//! each terminal that copies messages between the ranks there ([`copy`]), a [`bus`] and a [`barrier_tree`]. All four are used in one way.
-//! An outlet has a send queue for each rank. A message that a program passes joins the queue of the outlet that *accepts* it: the last of
-//! [`Outlets::all`] that does, as the network accepts every message. It *may start* when it is the next of its queue and all that it
-//! depends on is complete; it starts when the outlet takes it ([`Hosts::start_message`]), and is in flight from then on. Who carries an
-//! outlet says when the last flit has left and when it has arrived: the network, the bus and the tree of `kernel/` call
-//! [`Hosts::sent`] and [`Hosts::arrived`]; copies end by their own timers. The trait [`Outlet`] has the questions that the rest of the hosts
-//! asks of each kind: what it accepts, what is pending, when something is due, whether it is idle. What waits in its queues is what a report
-//! of ranks that are stuck names.
+//! A machine has the [`network`], which the NICs of the terminals send by. As far as its specification says so it also
+//! has a memory in each terminal that copies messages between the ranks there ([`copy`]), a [`bus`] and a
+//! [`barrier_tree`]. All four are used in one way. An outlet has a send queue for each rank. A message that a program
+//! passes joins the queue of the outlet that *accepts* it: the last of [`Outlets::all`] that does, as the network
+//! accepts every message. It *may start* when it is the next of its queue and all that it depends on is complete; it
+//! starts when the outlet takes it ([`Hosts::start_message`]), and is in flight from then on. Who carries an outlet
+//! says when the last flit has left and when it has arrived: the network, the bus and the tree of `kernel/` call
+//! [`Hosts::sent`] and [`Hosts::arrived`]; copies end by their own timers. The trait [`Outlet`] has the questions that
+//! the rest of the hosts asks of each kind: what it accepts, what is pending, when something is due, whether it is
+//! idle. What waits in its queues is what a report of ranks that are stuck names.
 
 mod barrier_tree;
 mod bus;
@@ -117,12 +118,13 @@ impl Outlets {
 }
 
 impl Hosts {
-    /// An outlet was added: what it accepts does not leave by the network, whose injection ports wait for the other messages alone.
+    /// An outlet was added: what it accepts does not leave by the network, whose injection ports wait for the other
+    /// messages alone.
     fn take_from_network(&mut self, accepts: impl Fn(Via, bool) -> bool) {
         for message in self.schedule.messages() {
             let within_terminal = self.terminal_of(message.from) == self.terminal_of(message.to);
             if accepts(message.via, within_terminal) {
-                self.outlets.network.expect_one_less(message.from);
+                self.outlets.network.drop_expected(message.from);
             }
         }
         // A program must not wait for the next message of one queue before it fills the other one.

@@ -1,7 +1,9 @@
-//! The network as an outlet: the ranks of a terminal take turns, and the NIC takes a message when an injection port is free.
+//! The network as an outlet: the ranks of a terminal take turns, and the NIC takes a message when an injection port is
+//! free.
 //!
-//! In front of the messages that ranks start go the acknowledgements and data of [`rendezvous`](crate::host::rendezvous). Where reading from
-//! memory takes time, [`memory_reader`](crate::host::memory_reader) takes all of them, and the NIC takes what has been read.
+//! In front of the messages that ranks start go the acknowledgements and data of
+//! [`rendezvous`](crate::host::rendezvous). Where reading from memory takes time,
+//! [`memory_reader`](crate::host::memory_reader) takes all of them, and the NIC takes what has been read.
 
 use super::super::memory_reader::MemoryReaders;
 use super::super::places::Places;
@@ -26,14 +28,15 @@ pub(in super::super) struct NetworkOutlet {
 }
 
 impl NetworkOutlet {
-    /// Of so many terminals; `unsent`: how many messages each rank will send, as far as that is known.
+    /// The outlet of `terminals` terminals to the network; `unsent`: how many messages each rank will send, as far as
+    /// that is known.
     pub fn new(queue: SendQueue, unsent: Vec<u64>, terminals: usize) -> Self {
         let queues = unsent.iter().map(|_| Queue::new(queue)).collect();
         NetworkOutlet { queues, unsent, turn: vec![0; terminals], rendezvous: None, memory: None }
     }
 
     /// A message of a rank leaves by another outlet.
-    pub(super) fn expect_one_less(&mut self, rank: u32) {
+    pub(super) fn drop_expected(&mut self, rank: u32) {
         let unsent = &mut self.unsent[rank as usize];
         *unsent = unsent.saturating_sub(1);
     }
@@ -79,7 +82,8 @@ impl Hosts {
         }
     }
 
-    /// Takes the next message of a terminal, if one may start, where it comes from: a part of a rendezvous, or what a rank sends.
+    /// Takes the next message of a terminal, if one may start, where it comes from: a part of a rendezvous, or what a
+    /// rank sends.
     #[inline]
     pub(in super::super) fn take_from_ranks(&mut self, terminal: u32) -> Option<Message> {
         if self.outlets.network.rendezvous.is_some() {
@@ -91,7 +95,7 @@ impl Hosts {
         let network = &mut self.outlets.network;
         network.turn[terminal as usize] = next;
         let unsent = network.queues[rank as usize].take()?;
-        network.expect_one_less(rank);
+        network.drop_expected(rank);
         let message = self.start_message(rank, unsent);
         if self.reads_late {
             // Nothing that can be seen depends on the cycle.
@@ -113,8 +117,8 @@ impl Hosts {
         self.next_part(terminal).is_some() || self.outlets.network.next_rank(&self.places, terminal).is_some()
     }
 
-    /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it depends on was
-    /// complete. `None` if there is none that may start.
+    /// The cycle in which the next message of a terminal became ready: its program had passed it, and all that it
+    /// depends on was complete. `None` if there is none that may start.
     pub fn next_ready(&self, terminal: u32) -> Option<u64> {
         let network = &self.outlets.network;
         if let Some(memory) = &network.memory {

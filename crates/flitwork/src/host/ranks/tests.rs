@@ -13,7 +13,8 @@ fn hosts(schedule: &Schedule) -> Hosts {
     Hosts::new(schedule, &Placement::one_each(schedule.ranks()), SendQueue::ProgramOrder).unwrap()
 }
 
-/// A message arrives at the beginning of a cycle, where it is not received before all of the cycle have arrived; the terminals woken.
+/// A message arrives at the beginning of a cycle, where it is not received before all of the cycle have arrived; the
+/// terminals woken.
 fn land(p: &mut Hosts, message: Message, now: u64) -> Vec<u32> {
     assert_eq!(p.arrived(message.id, 5, now), None);
     let mut woken = Vec::new();

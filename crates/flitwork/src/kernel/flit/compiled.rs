@@ -17,7 +17,8 @@ pub(crate) struct Variation {
     pub shuffle: u64,
     /// Take the general path through allocation where the fast one applies.
     pub general: bool,
-    /// Count the routers where a compiled size suffices, and number VCs as if ports had at least this number of VCs; 0: as the plan needs.
+    /// Count the routers where a compiled size suffices, and number VCs as if ports had at least this number of VCs; 0:
+    /// as the plan needs.
     pub counted: usize,
     /// Move flits one by one where packets could move whole.
     pub flits: bool,

@@ -2,6 +2,7 @@
 
 use crate::compat::BatchStage;
 use crate::error::Result;
+use crate::kernel::flit::env::{AllocationState, Measured, PortLayout, RouteState, Transit, Visits};
 use crate::kernel::flit::observe::{ChannelRecorder, HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
 use crate::kernel::flit::ports::Injection;
@@ -21,9 +22,9 @@ use crate::transit::{Layout, NONE, PacketPool, Wheel};
 use crate::unchecked::{at_mut, prefetch_small};
 use std::ops::Range;
 
-/// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them, and one more where
-/// there are many, see `router/slots.rs`) are the sizes that it is compiled for. `M` says where routers keep their ports and VCs: see
-/// `router/memory.rs`.
+/// A network in motion. `PORTS`, `VCS` (of a port) and `WORDS` (of a set of slots, ports times VCs: one for 64 of them,
+/// and one more where there are many, see `router/slots.rs`) are the sizes that it is compiled for. `M` says where
+/// routers keep their ports and VCs: see `router/memory.rs`.
 pub(super) struct Kernel<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool> {
     pub(super) routers: Vec<Router<M, PORTS, VCS, WORDS, PACKETS>>,
     pub(super) env: Env,
@@ -47,18 +48,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     pub(super) fn new(plan: &Plan, variation: Variation) -> Result<Self> {
         let mut p = plan.params.clone();
-        let own = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
-        p.routers = own.len();
-        let routers = Router::<M, PORTS, VCS, WORDS, PACKETS>::all(&p, &plan.fabric, own.start);
+        let router_range = variation.part.map_or(0..p.routers, |part| part.routers(p.routers));
+        p.routers = router_range.len();
+        let routers = Router::<M, PORTS, VCS, WORDS, PACKETS>::all(&p, &plan.fabric, router_range.start);
         let ports = routers.first().map_or(0, |router| router.memory.ports());
         let slots = ports * VCS;
         let cycles = (u64::from(p.hop_cycles), u64::from(p.credit_cycles));
         let border = variation.part.map(|part| Box::new(Border::new(part, plan.params.routers, slots, cycles)));
-        let numbers = || own.start as u32..own.end as u32;
+        let numbers = || router_range.start as u32..router_range.end as u32;
         let (run, router) = (&plan.spec.run, &plan.spec.network.router);
         let layout = Layout { slots, vcs: VCS };
-        let hop_by_hop = HopByHopRoutes::new(plan, layout, &own);
-        let fat_tree = FatTreeRoutes::of(plan, own.start);
+        let hop_by_hop = HopByHopRoutes::new(plan, layout, &router_range);
+        let fat_tree = FatTreeRoutes::of(plan, router_range.start);
         let compiled = Compiled { whole_packets: PACKETS, one_word: WORDS == 1, general_only: variation.general };
         let rules = Rules::new(plan, hop_by_hop.as_deref(), fat_tree.as_deref(), compiled);
         let packets = (p.routers * p.ports * p.vcs).min(1 << 16);
@@ -72,7 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let most_ports = plan.routing.hop_by_hop().map_or(1, |routing| routing.most_ports());
         let mut kernel = Kernel {
             routers,
-            injection: Injection::new(plan, layout, PACKETS, &own),
+            injection: Injection::new(plan, layout, PACKETS, &router_range),
             scratch: Scratch::new(p.ports * p.vcs * most_ports),
             general: (!rules.path.uses_masks()).then(|| Box::new(General::new(plan, rules.switch.hold != Hold::Never))),
             channels: (run.record.channel_window_cycles > 0)
@@ -82,44 +83,60 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             moved: (0, 0),
             fabric: plan.fabric.clone(),
             env: Env {
-                pool: PacketPool::new(packets),
-                wheel: Wheel::with_room(p.longest_delay_cycles, p.routers * p.ports),
-                border,
+                layout: PortLayout {
+                    network_ports_of: numbers().map(|r| fabric.network_ports_of(r) as u8).collect(),
+                    first_terminals: numbers().map(|r| fabric.terminals_at(r).start).collect(),
+                    router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
+                },
+                visits: Visits {
+                    active: vec![0; p.routers.div_ceil(64)],
+                    changed_ports: vec![0; if PACKETS || hop_by_hop.is_some() { p.routers } else { 0 }],
+                },
+                route: RouteState {
+                    table: RouteTable::of(
+                        fabric.routers(),
+                        &plan.routing,
+                        variation.part.map(|_| router_range.clone()),
+                    ),
+                    hop_by_hop,
+                    fat_tree,
+                    batches: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
+                },
+                allocation: AllocationState {
+                    classes: ClassMasks::new(
+                        plan.routing.at_source().map_or(0, |routing| routing.ports_with_classes()),
+                        p.vcs,
+                        router.compat.shared_middle_vc,
+                    ),
+                    private_vcs: PrivateVcs::new(plan, p.routers * slots),
+                    shared_buffers: SharedBuffers::behind_outputs(plan, slots, ports),
+                    arrivals: vec![0; if rules.stages.arrivals == Arrivals::OfVcs { p.routers * slots } else { 0 }],
+                    staged_at: u64::MAX,
+                },
+                transit: Transit {
+                    wheel: Wheel::with_room(p.longest_delay_cycles, p.routers * p.ports),
+                    next_flits: Vec::new(),
+                    next_credits: Vec::new(),
+                    timing: ChannelTiming::of(plan).map(Box::new),
+                    border,
+                },
+                measured: Measured {
+                    measurement: 0..0,
+                    counts_ejected: false,
+                    ejected: vec![0; p.terminals],
+                    late: Vec::new(),
+                    flit_hops: 0,
+                    flit_times: None,
+                    watched,
+                    observer: Observer::new(if watched { p.routers } else { 0 }, ports, slots),
+                    stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
+                    head_of_line: run.record.stalls.then(|| HeadOfLine::new(plan)).flatten().map(Box::new),
+                    waits,
+                },
                 streams: if PACKETS { Streams::new(plan, slots, ports) } else { Streams::none() },
-                next_flits: Vec::new(),
-                next_credits: Vec::new(),
-                channel_timing: ChannelTiming::of(plan).map(Box::new),
-                private_vcs: PrivateVcs::new(plan, p.routers * slots),
-                shared_buffers: SharedBuffers::behind_outputs(plan, slots, ports),
-                routes: RouteTable::of(fabric.routers(), &plan.routing, variation.part.map(|_| own.clone())),
-                changed_ports: vec![0; if PACKETS || hop_by_hop.is_some() { p.routers } else { 0 }],
-                hop_by_hop,
-                fat_tree,
-                routing_stage: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
-                active: vec![0; p.routers.div_ceil(64)],
-                classes: ClassMasks::new(
-                    plan.routing.at_source().map_or(0, |routing| routing.ports_with_classes()),
-                    p.vcs,
-                    router.compat.shared_middle_vc,
-                ),
-                arrivals: vec![0; if rules.stages.arrivals == Arrivals::OfVcs { p.routers * slots } else { 0 }],
-                network_ports_of: numbers().map(|r| fabric.network_ports_of(r) as u8).collect(),
-                first_terminals: numbers().map(|r| fabric.terminals_at(r).start).collect(),
-                router_of: (0..fabric.terminals()).map(|t| fabric.router_of(t)).collect(),
-                ejected: vec![0; p.terminals],
-                late: Vec::new(),
-                measurement: 0..0,
-                counts_ejected: false,
-                flit_hops: 0,
-                flit_times: None,
-                stalls: run.record.stalls.then(|| StallCounter::new(run.record.channel_window_cycles > 0)),
-                head_of_line: run.record.stalls.then(|| HeadOfLine::new(plan)).flatten().map(Box::new),
-                waits,
-                watched,
-                observer: Observer::new(if watched { p.routers } else { 0 }, ports, slots),
+                pool: PacketPool::new(packets),
                 slots,
                 now: 0,
-                staged_at: u64::MAX,
                 rules,
                 p,
             },
@@ -132,7 +149,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn visit_shuffled(&mut self) {
         let Some(order) = self.order.take() else { return };
-        let active = self.env.active.clone();
+        let active = self.env.visits.active.clone();
         order
             .iter()
             .filter(|&&r| active[r / 64] >> (r % 64) & 1 == 1)
@@ -140,11 +157,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.order = Some(order);
     }
 
-    /// Visits the active routers of one word of the active set. The hot loop: out of line, so that nothing else takes its registers.
-    /// `COMMON`: see [`Env::rare`]. `SINGLE_FLIT`, with it: the step for packets of one flit; `ALL_SINGLE_FLIT`: no packet is longer.
+    /// Visits the active routers of one word of the active set. The hot loop: out of line, so that nothing else takes
+    /// its registers. `COMMON`: see [`Env::rare`]. `SINGLE_FLIT`, with it: the step for packets of one flit;
+    /// `ALL_SINGLE_FLIT`: no packet is longer.
     #[inline(never)]
     fn visit<const COMMON: bool, const SINGLE_FLIT: bool, const ALL_SINGLE_FLIT: bool>(&mut self, word: usize) {
-        let mut bits = self.env.active[word];
+        let mut bits = self.env.visits.active[word];
         while bits != 0 {
             let bit = bits.trailing_zeros();
             bits &= bits - 1;
@@ -166,7 +184,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 router.step_islip::<true>(me, &mut self.scratch, &mut self.env);
             }
             if router.is_idle() {
-                self.env.active[me / 64] &= !(1 << (me % 64));
+                self.env.visits.active[me / 64] &= !(1 << (me % 64));
             }
             return;
         }
@@ -180,7 +198,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             !router.is_idle()
         };
         if !again {
-            self.env.active[me / 64] &= !(1 << (me % 64));
+            self.env.visits.active[me / 64] &= !(1 << (me % 64));
         }
     }
 }
@@ -190,8 +208,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     fn deliver(&mut self, now: u64, arrived: &mut Vec<Arrival>) {
         self.env.now = now;
-        if let Some(border) = &mut self.env.border {
-            border.receive(&mut self.env.wheel, &mut self.env.pool);
+        if let Some(border) = &mut self.env.transit.border {
+            border.receive(&mut self.env.transit.wheel, &mut self.env.pool);
         }
         if PACKETS {
             self.deliver_packets_due(arrived);
@@ -201,7 +219,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn step(&mut self, now: u64, ends: &mut Endpoints) {
-        self.env.counts_ejected = self.env.measurement.contains(&(now + u64::from(self.env.p.eject_cycles)));
+        self.env.measured.counts_ejected =
+            self.env.measured.measurement.contains(&(now + u64::from(self.env.p.eject_cycles)));
         self.injection.step::<PACKETS>(&mut self.env, ends);
         if self.order.is_some() {
             self.visit_shuffled();
@@ -209,7 +228,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // Small routers, as most have, are worth several versions of the loop.
             let versions = !M::Memory::<PORTS, VCS>::COUNTED && !PACKETS;
             let path = if versions { self.env.rules.path } else { AllocationPath::Masks };
-            for word in 0..self.env.active.len() {
+            for word in 0..self.env.visits.active.len() {
                 if self.ahead {
                     self.prefetch_visits(word);
                 }
@@ -223,11 +242,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         self.env.close_next_slots();
         self.observe();
-        if self.env.flit_hops != self.moved.1 {
-            self.moved = (now, self.env.flit_hops);
+        if self.env.measured.flit_hops != self.moved.1 {
+            self.moved = (now, self.env.measured.flit_hops);
         }
         #[cfg(feature = "audit")]
-        if !PACKETS && self.env.border.is_none() {
+        if !PACKETS && self.env.transit.border.is_none() {
             self.audit();
         }
     }
@@ -242,7 +261,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return Some(now + 1);
         }
         // What another part has sent last, that part waits for.
-        debug_assert!(self.env.border.is_some() || self.env.wheel.is_idle());
+        debug_assert!(self.env.transit.border.is_some() || self.env.transit.wheel.is_idle());
         None
     }
 
@@ -251,7 +270,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn flit_hops(&self) -> u64 {
-        self.env.flit_hops
+        self.env.measured.flit_hops
     }
 
     fn waits(&self, waits: &mut Waits) {
@@ -264,31 +283,31 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     fn packets_that_stand(&self) -> Option<u64> {
         let env = &self.env;
-        let still = env.wheel.is_idle() && env.streams.due.is_idle() && env.staged_at != env.now;
+        let still = env.transit.wheel.is_idle() && env.streams.due.is_idle() && env.allocation.staged_at != env.now;
         still.then(|| env.pool.live() as u64)
     }
 
     fn measure(&mut self, now: u64, window: Range<u64>) {
         self.count_all_ejected(now);
-        for (arrival, terminal) in std::mem::take(&mut self.env.late) {
+        for (arrival, terminal) in std::mem::take(&mut self.env.measured.late) {
             if window.contains(&arrival) {
-                self.env.ejected[terminal as usize] += 1;
+                self.env.measured.ejected[terminal as usize] += 1;
             } else {
-                self.env.late.push((arrival, terminal));
+                self.env.measured.late.push((arrival, terminal));
             }
         }
-        self.env.measurement = window;
+        self.env.measured.measurement = window;
     }
 
     fn keep_flit_times(&mut self, under_way: &FlitsUnderWay) {
         if !PACKETS {
-            self.env.flit_times = Some(Box::new(FlitTimes::new(under_way.clone())));
+            self.env.measured.flit_times = Some(Box::new(FlitTimes::new(under_way.clone())));
             self.env.rules.path = self.env.rules.path.with_rare_features();
         }
     }
 
     fn flit_tally(&self, before: u64) -> Option<FlitTally> {
-        self.env.flit_times.as_ref().map(|times| times.tally(before))
+        self.env.measured.flit_times.as_ref().map(|times| times.tally(before))
     }
 
     fn channel_flits(&self, before: u64, flits: &mut Vec<u64>) {
@@ -307,23 +326,23 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 
     fn border(&mut self) -> Option<&mut Border> {
-        self.env.border.as_deref_mut()
+        self.env.transit.border.as_deref_mut()
     }
 
     fn finish(mut self: Box<Self>, now: u64) -> Observed {
         self.count_all_ejected(now + 1);
-        self.env.flit_hops -= self.all_unsent_flits(now + 1);
+        self.env.measured.flit_hops -= self.all_unsent_flits(now + 1);
         let mut channel_flits = Vec::new();
         self.channel_flits(now + 1, &mut channel_flits);
         let Kernel { env, channels, .. } = *self;
-        let hol_blocked = env.head_of_line.map(|head_of_line| head_of_line.blocked).unwrap_or_default();
+        let hol_blocked = env.measured.head_of_line.map(|head_of_line| head_of_line.blocked).unwrap_or_default();
         Observed {
-            flit_hops: env.flit_hops,
+            flit_hops: env.measured.flit_hops,
             channel_windows: channels.map(|channels| channels.finish(now, &channel_flits)),
             channel_flits,
-            ejected_flits: env.ejected,
-            stalls: env.stalls.map(|stalls| StallReport { hol_blocked, ..stalls.report() }),
-            waits: env.waits.map(|waits| waits.report()),
+            ejected_flits: env.measured.ejected,
+            stalls: env.measured.stalls.map(|stalls| StallReport { hol_blocked, ..stalls.report() }),
+            waits: env.measured.waits.map(|waits| waits.report()),
             bus: None,
         }
     }

@@ -1,9 +1,9 @@
 //! The flit kernel: cycle accurate, for everything the model has.
 //!
-//! A cycle is: deliver, inject, then for each router that has something to do: allocate VCs, allocate the switch, traverse;
-//! then observe. Routers hear of each other only through the timing wheel, at least one cycle later, so they may be visited
-//! in any order. A router is visited only while a packet waits for a VC or a flit could be sent (the active set); a flit
-//! blocked for want of credit costs nothing until the credit arrives.
+//! A cycle is: deliver, inject, then for each router that has something to do: allocate VCs, allocate the switch,
+//! traverse; then observe. Routers hear of each other only through the timing wheel, at least one cycle later, so they
+//! may be visited in any order. A router is visited only while a packet waits for a VC or a flit could be sent (the
+//! active set); a flit blocked for want of credit costs nothing until the credit arrives.
 //!
 //! The rooms are the stages of the pipeline, and what the stages work on:
 //!
@@ -17,8 +17,8 @@
 //! | `observe` | nothing: it counts | counters, which no other room reads |
 //! | `packets` | the same for whole packets | what packets do later ([`packets`]) |
 //!
-//! `step.rs` is one cycle of one router: it calls the rooms in the order of the pipeline. `kernel.rs` visits the routers of a network,
-//! `env.rs` is what routers share, `rules.rs` the modes of the network.
+//! `step.rs` is one cycle of one router: it calls the rooms in the order of the pipeline. `kernel.rs` visits the
+//! routers of a network, `env.rs` is what routers share, `rules.rs` the modes of the network.
 
 mod compiled;
 mod env;

@@ -1,8 +1,9 @@
 //! Prefetching: in networks that do not fit the caches, cache lines are requested some events before they are used.
 //!
-//! There each line of a router comes from memory, and the next one to request is known only when it is there: which VCs are ready, which port
-//! they want. Events and visits therefore come in batches, and each batch passes through stages: a stage requests the lines that
-//! the next stage reads, while the batches before it are worked on. It is a hint: where state has changed meanwhile, the access is slower, not wrong.
+//! There each line of a router comes from memory, and the next one to request is known only when it is there: which VCs
+//! are ready, which port they want. Events and visits therefore come in batches, and each batch passes through stages:
+//! a stage requests the lines that the next stage reads, while the batches before it are worked on. It is a hint: where
+//! state has changed meanwhile, the access is slower, not wrong.
 
 use crate::kernel::flit::router::Memory;
 use crate::kernel::flit::{Kernel, Router, VcMask};
@@ -12,14 +13,15 @@ use crate::unchecked::{at, prefetch};
 /// Events of a batch.
 const BATCH: usize = 16;
 
-/// Bytes of all routers from which on this pays: with 15 MB it takes as long as without, with less it costs up to a sixth.
+/// Bytes of all routers from which on this pays: with 15 MB it takes as long as without, with less it costs up to a
+/// sixth.
 const LARGE: usize = 1 << 24;
 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Whether lines are prefetched; `always`: in small networks, too. Where packets move whole, or a router is large, a visit reads
-    /// other lines than these.
+    /// Whether lines are prefetched; `always`: in small networks, too. Where packets move whole, or a router is large,
+    /// a visit reads other lines than these.
     pub(super) fn prefetches(routers: usize, always: bool) -> bool {
         let bytes = routers * size_of::<Router<M, PORTS, VCS, WORDS, PACKETS>>();
         !PACKETS && !M::Memory::<PORTS, VCS>::COUNTED && (always || bytes >= LARGE)
@@ -55,7 +57,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         prefetch(&at.waiting);
         if flit.packet != NONE {
             prefetch(&self.env.pool[flit.packet]);
-            self.env.routes.prefetch_key(router);
+            self.env.route.table.prefetch_key(router);
         }
     }
 
@@ -75,7 +77,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         prefetch(at(&self.routers, router).output_at(output));
     }
 
-    /// Prefetches lines of the active routers of the words behind `word`: their sets, then the input sides of what may move, then the output sides.
+    /// Prefetches lines of the active routers of the words behind `word`: their sets, then the input sides of what may
+    /// move, then the output sides.
     #[inline(never)]
     pub(super) fn prefetch_visits(&self, word: usize) {
         // The first words have no words before them.
@@ -89,7 +92,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     #[inline(always)]
     fn each_active(&self, word: usize, mut look: impl FnMut(&Router<M, PORTS, VCS, WORDS, PACKETS>)) {
-        if let Some(bits) = self.env.active.get(word) {
+        if let Some(bits) = self.env.visits.active.get(word) {
             bits.for_each(|bit| look(at(&self.routers, word * 64 + bit)));
         }
     }

@@ -1,5 +1,6 @@
-//! The modes of a network: which path its routers take through allocation, how routes are decided, which VCs a packet may use, what its ports, its
-//! pipeline and its switch do. All are known when the network is made; the step function only compares them.
+//! The modes of a network: which path its routers take through allocation, how routes are decided, which VCs a packet
+//! may use, what its ports, its pipeline and its switch do. All are known when the network is made; the step function
+//! only compares them.
 
 use crate::compat::BatchStage;
 use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes};
@@ -18,21 +19,23 @@ pub(super) struct Rules {
     pub switch: SwitchRules,
 }
 
-/// The path of a router through allocation. All give the same result where they apply; a later one applies to fewer networks and is faster.
+/// The path of a router through allocation. All give the same result where they apply; a later one applies to fewer
+/// networks and is faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum AllocationPath {
     /// Every allocator, arbiter and option, on lists of requests.
     General,
-    /// Whole packets, first come first served (`packets/fcfs.rs`): both allocators are separable, input first, with FCFS arbiters, and nothing else
-    /// influences who is served. For routers of which one word holds all VCs.
+    /// Whole packets, first come first served (`packets/fcfs.rs`): both allocators are separable, input first, with
+    /// FCFS arbiters, and nothing else influences who is served. For routers of which one word holds all VCs.
     FirstCome,
-    /// iSLIP of one iteration on bit masks: without speed-up, held paths, speculation, batches in the switch, shared buffers, or channels with their
-    /// own timing.
+    /// iSLIP of one iteration on bit masks: without speed-up, held paths, speculation, batches in the switch, shared
+    /// buffers, or channels with their own timing.
     Masks,
-    /// [`AllocationPath::Masks`] without rare features ([`Env::rare`](super::Env::rare)): compiled again without the tests for them, because these tests
-    /// are a measurable part of a hop.
+    /// [`AllocationPath::Masks`] without rare features ([`Env::rare`](super::Env::rare)): compiled again without the
+    /// tests for them, because these tests are a measurable part of a hop.
     CommonMasks,
-    /// [`AllocationPath::CommonMasks`], where VC allocation takes a cycle and packets of one flit are usual: these leave in one go.
+    /// [`AllocationPath::CommonMasks`], where VC allocation takes a cycle and packets of one flit are usual: these
+    /// leave in one go.
     SingleFlit,
     /// [`AllocationPath::SingleFlit`] without longer packets.
     OnlySingleFlit,
@@ -50,14 +53,16 @@ impl AllocationPath {
     }
 }
 
-/// Where the route of a packet is decided. The order matters: the modes of fat trees come last, those in which packets select up ports behind the others.
+/// Where the route of a packet is decided. The order matters: the modes of fat trees come last, those in which packets
+/// select up ports behind the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum RouteMode {
     /// At the source: routers look the next output port up (`route/table.rs`).
     AtSource,
     /// Hop by hop, with one candidate port and all its VCs: nothing need be stored between requests.
     SinglePort,
-    /// Hop by hop, with several candidates, or not all VCs of a port (`route/hop_by_hop.rs`): a packet selects among them at each request.
+    /// Hop by hop, with several candidates, or not all VCs of a port (`route/hop_by_hop.rs`): a packet selects among
+    /// them at each request.
     Candidates,
     /// In a fat tree, without comparing up ports (`route/fat_tree.rs`).
     FatTree,
@@ -109,7 +114,7 @@ impl RouteMode {
 pub(super) struct VcEligibility {
     /// Not all of them: `private` or `by_credits`.
     pub restricted: bool,
-    /// Its private VC only (`vc_allocation/private_vc.rs`).
+    /// A packet may use its private VC only (`vc_allocation/private_vc.rs`).
     pub private: bool,
     /// VCs with enough credits only: one of the three rules below holds.
     pub by_credits: bool,
@@ -128,7 +133,7 @@ impl VcEligibility {
         let router = &plan.spec.network.router;
         let cut_through = router.switching == Switching::VirtualCutThrough;
         let by_credits = cut_through || router.vc_busy_when_full || router.wait_for_tail_credit;
-        let private = router.vc_policy.gives_one_vc();
+        let private = router.vc_policy.assigns_one_vc();
         VcEligibility {
             restricted: by_credits || private,
             private,
@@ -182,17 +187,18 @@ pub(super) enum Arrivals {
 pub(super) struct Stages {
     /// Route computation and VC allocation count from the arrival of a head, and one of them takes time.
     pub pipelined: bool,
-    /// Routing takes one cycle, and packets that leave it are noted in their router instead of in the wheel: that is cheaper. Not where waits are
-    /// recorded.
+    /// Routing takes one cycle, and packets that leave it are noted in their router instead of in the wheel: that is
+    /// cheaper. Not where waits are recorded.
     pub routing_in_router: bool,
     /// VC allocation takes one cycle, and packets that leave it are noted in their router instead of in the wheel.
     pub allocation_in_router: bool,
     /// Either of the two.
     pub any_in_router: bool,
-    /// A new head needs its output port only, and requests a VC in the same cycle or the next: its route has a shorter path.
+    /// A new head needs its output port only, and requests a VC in the same cycle or the next: its route has a shorter
+    /// path.
     pub port_only_heads: bool,
-    /// VC allocation takes no time and there may be packets of one flit: those without competitors bypass the switch allocator. Not where waits are
-    /// recorded.
+    /// VC allocation takes no time and there may be packets of one flit: those without competitors bypass the switch
+    /// allocator. Not where waits are recorded.
     pub bypass: bool,
     pub arrivals: Arrivals,
 }
@@ -202,7 +208,8 @@ pub(super) struct Stages {
 pub(super) enum Speculation {
     Never,
     Always,
-    /// A packet with several candidates must have found a credit in all sets of VCs that it requested: a rule of another simulator.
+    /// A packet with several candidates must have found a credit in all sets of VCs that it requested: a rule of
+    /// another simulator.
     WithAllSets,
 }
 
@@ -247,8 +254,8 @@ impl SwitchRules {
     }
 }
 
-/// The credits that a free VC needs for its first packet. With fewer than `least` it is of no use to any packet; with more than
-/// `least + span` it was of use before.
+/// The credits that a free VC needs for its first packet. With fewer than `least` it is of no use to any packet; with
+/// more than `least + span` it was of use before.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FirstUse {
     least: u16,
@@ -284,8 +291,8 @@ impl FirstUse {
     }
 }
 
-/// The length of all packets of the workload, and of all of the background, where they have one \[flits]; without a background the former
-/// twice.
+/// The length of all packets of the workload, and of all of the background, where they have one \[flits]; without a
+/// background the former twice.
 fn lengths_of_all(plan: &Plan) -> (Option<u16>, Option<u16>) {
     let split = plan.routing.splits();
     let one_length = |traffic: &Traffic| match &traffic.packets {
@@ -316,7 +323,7 @@ fn short_packets_are_usual(plan: &Plan) -> bool {
 pub(super) struct Compiled {
     /// Packets move whole.
     pub whole_packets: bool,
-    /// One word holds all VCs of a router.
+    /// Whether one word holds all VCs of a router.
     pub one_word: bool,
     /// Take the general path where a faster one applies.
     pub general_only: bool,
@@ -334,7 +341,7 @@ fn masks_apply(plan: &Plan, whole_packets: bool) -> bool {
         && router.output_speedup == 1
         && !router.compat.has_batches(router.st_delay_cycles)
         && router.shared_buffer_flits == 0
-        && !plan.fabric.has_own_times()
+        && !plan.fabric.channels_differ()
 }
 
 /// Whether both allocators serve packets in the order of their arrival, as far as allocators go.
@@ -358,7 +365,7 @@ impl Rules {
         let (router, run) = (&plan.spec.network.router, &plan.spec.run);
         let Compiled { whole_packets, one_word, general_only } = compiled;
         let watched = run.record.stalls || run.record.waits;
-        let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.asks_for_arrivals());
+        let fcfs = [router.vc_allocator, router.sw_allocator].iter().any(|a| a.arbiter.needs_arrival_order());
         let pipelined = router.pipeline == Pipeline::Pipelined
             && (router.routing_delay_cycles > 0 || router.vc_alloc_delay_cycles > 0);
         let route = RouteMode::new(plan, pipelined, hop_by_hop, fat_tree);

@@ -1,4 +1,5 @@
-//! Every routing in the kernel: packets arrive by routes of the right length, order and path of allocation change nothing.
+//! Every routing in the kernel: packets arrive by routes of the right length, order and path of allocation change
+//! nothing.
 
 use super::tests::{plan, run, short, uniform};
 use super::{Variation, simulate};

@@ -1,8 +1,8 @@
-//! One cycle of a router, as the textbook pipeline has it: VC allocation, switch allocation, switch traversal. Routing precedes it: the route of a
-//! packet is found when it comes to the front of its buffer (`route/front.rs`).
+//! One cycle of a router, as the textbook pipeline has it: VC allocation, switch allocation, switch traversal. Routing
+//! precedes it: the route of a packet is found when it comes to the front of its buffer (`route/front.rs`).
 //!
-//! Four functions give the same result where they apply: iSLIP on bit masks, iSLIP for packets of one flit in a pipeline, first come first served for
-//! whole packets, and the general one.
+//! Four functions give the same result where they apply: iSLIP on bit masks, iSLIP for packets of one flit in a
+//! pipeline, first come first served for whole packets, and the general one.
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, SlotSet};
 use crate::kernel::flit::switch::GeneralSwitch;

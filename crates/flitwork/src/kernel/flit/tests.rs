@@ -77,8 +77,9 @@ fn the_visiting_order_of_routers_changes_nothing() {
     }
 }
 
-/// Packets of one flit have a short way through routers whose VC allocation takes a cycle: it is that of the general path, and of routers
-/// visited in another order, where all packets are short and where some are, few or many of them meet, and credits are scarce.
+/// Packets of one flit have a short way through routers whose VC allocation takes a cycle: it is that of the general
+/// path, and of routers visited in another order, where all packets are short and where some are, few or many of them
+/// meet, and credits are scarce.
 #[test]
 fn the_short_way_of_single_flits_changes_nothing() {
     let mixed = json!([{ "flits": 1, "share": 3 }, { "flits": 4, "share": 1 }]);
@@ -127,7 +128,8 @@ fn asking_for_lines_ahead_changes_nothing() {
     }
 }
 
-/// Terminals 0 and 1 of a line send all that they can to terminal 2: both arrive there, or only what router 1 has in transit.
+/// Terminals 0 and 1 of a line send all that they can to terminal 2: both arrive there, or only what router 1 has in
+/// transit.
 #[test]
 fn transit_goes_first_where_injection_is_last() {
     let share_of_the_first = |priority: &str, general: bool| {
@@ -150,8 +152,8 @@ fn transit_goes_first_where_injection_is_last() {
     }
 }
 
-/// Four packets of a message, with a pause of 10 cycles behind each but the last; the port pauses behind that one, too, and the
-/// message to the third terminal starts after it.
+/// Four packets of a message, with a pause of 10 cycles behind each but the last; the port pauses behind that one, too,
+/// and the message to the third terminal starts after it.
 #[test]
 fn an_injection_port_pauses_after_each_packet() {
     let cycles = |gap: u32| {
@@ -162,7 +164,8 @@ fn an_injection_port_pauses_after_each_packet() {
     assert_eq!(cycles(10), cycles(0) + 7 * 10);
 }
 
-/// Two routers joined by cables of 7 cycles that take 3 cycles a flit: the last of 10 flits starts 27 cycles after the first.
+/// Two routers joined by cables of 7 cycles that take 3 cycles a flit: the last of 10 flits starts 27 cycles after the
+/// first.
 #[test]
 fn a_slow_channel_spaces_flits_and_is_bounded() {
     let spec = json!({
@@ -240,15 +243,15 @@ fn wide_ports_work_with_hundreds_of_vcs() {
     assert_eq!((result.status, result.packets), (Status::Complete, 81 * 80));
 }
 
-/// A ring whose buffers are full of packets that all have to go on: without dateline classes it would deadlock at once. A
-/// plan refuses such a network, so the test takes the classes away behind its back.
+/// A ring whose buffers are full of packets that all have to go on: without dateline classes it would deadlock at once.
+/// A plan refuses such a network, so the test takes the classes away behind its back.
 #[test]
 fn a_deadlock_ends_the_run_and_names_the_vcs() {
     let network = json!({ "topology": { "kind": "torus", "size": [6] }, "router": { "vcs": 2, "buffer_flits": 2 } });
     let all_to_all = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 40 });
     let plan = plan(network, all_to_all, json!({ "watchdog_cycles": 500 }));
     let mut kernel = super::Kernel::<u8, 8, 2, 1, false>::new(&plan, Variation::default()).unwrap();
-    kernel.env.classes = ClassMasks::new(0, 2, false);
+    kernel.env.allocation.classes = ClassMasks::new(0, 2, false);
     for router in &mut kernel.routers {
         (0..2).for_each(|port| router.port(port).free = 1);
     }
@@ -340,8 +343,8 @@ fn more_than_the_network_can_carry_is_saturated() {
     assert_eq!((status(0.6, 500), status(0.9, 500)), (Status::Saturated, Status::Saturated));
 }
 
-/// Everybody sends to the middle. With one VC a port only one packet at a time has an ejection VC, so that nobody competes with it
-/// for the ejection port; with several VCs their owners do.
+/// Everybody sends to the middle. With one VC a port only one packet at a time has an ejection VC, so that nobody
+/// competes with it for the ejection port; with several VCs their owners do.
 #[test]
 fn at_the_destination_the_port_and_its_vcs_are_told_apart() {
     let waits = |vcs: u32| {
@@ -357,8 +360,9 @@ fn at_the_destination_the_port_and_its_vcs_are_told_apart() {
     assert!(port > 500 && vc > 500, "{port} {vc}");
 }
 
-/// If this fails, the same plan gives another result than before: raise `OPEN_LOOP_REVISION` in `plan/mod.rs`, and `MODEL_REVISION` unless it
-/// is only that open loops end elsewhere; say so in the change log, and write the new digests here.
+/// If this fails, the same plan gives another result than before: raise `OPEN_LOOP_REVISION` in `plan/mod.rs`, and
+/// `MODEL_REVISION` unless it is only that open loops end elsewhere; say so in the change log, and write the new
+/// digests here.
 #[test]
 fn digests_are_those_of_this_model_revision() {
     let digests: Vec<String> = networks()

@@ -1,4 +1,4 @@
-//! What happens next: events by (time, age), and the lines in which operations wait for a CPU or a NIC.
+//! What happens next: events by (time, age), and the queues in which operations wait for a CPU or a NIC.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 pub(super) struct Event {
     /// When \[ns].
     pub time: u64,
-    /// Age, and below it two bits: whether it stands in a line, and whether it is an arrival. No two are alike.
+    /// Age, and below it two bits: whether it waits in a queue, and whether it is an arrival. No two are alike.
     key: u64,
     /// The operation, of all ranks; of an arrival the send.
     pub op: u32,
@@ -16,7 +16,7 @@ pub(super) struct Event {
     pub rank: u32,
 }
 
-const IN_LINE: u64 = 2;
+const IN_QUEUE: u64 = 2;
 const ARRIVAL: u64 = 1;
 
 impl Event {
@@ -31,42 +31,43 @@ impl Event {
 
 /// Those that wait for the same CPU and NIC, and the time of the event that the first of them has.
 #[derive(Debug, Default)]
-struct Line {
+struct WaitQueue {
     by_age: BinaryHeap<Reverse<Event>>,
     called: u64,
 }
 
-const NO_LINE: u32 = u32::MAX;
+const NO_QUEUE: u32 = u32::MAX;
 
 /// All events of a machine.
 #[derive(Debug)]
 pub(super) struct Events {
     heap: BinaryHeap<Reverse<Event>>,
-    /// The line of each place, made when one has to wait there first.
-    line_of: Vec<u32>,
-    lines: Vec<Line>,
-    /// Times of CPUs and NICs may be set back: then nobody stands in a line, each is taken again on its own.
+    /// The queue of each place, made when one has to wait there first.
+    queue_of: Vec<u32>,
+    queues: Vec<WaitQueue>,
+    /// Times of CPUs and NICs may be set back: then no event waits in a queue, each is taken again on its own.
     alone: bool,
 }
 
 impl Events {
     pub fn new(places: usize, alone: bool) -> Self {
-        Events { heap: BinaryHeap::new(), line_of: vec![NO_LINE; places], lines: Vec::new(), alone }
+        Events { heap: BinaryHeap::new(), queue_of: vec![NO_QUEUE; places], queues: Vec::new(), alone }
     }
 
     pub fn push(&mut self, event: Event) {
         self.heap.push(Reverse(event));
     }
 
-    /// The next event whose turn it is, with `place` as the line that it would stand in.
+    /// The next event whose turn it is, with `place` as the queue in which it would wait.
     pub fn pop(&mut self, place: impl Fn(&Event) -> usize) -> Option<Event> {
         loop {
             let Reverse(event) = self.heap.pop()?;
-            // An event of one that stood first in its line, before another came that is older, or before it was called again.
-            if event.key & IN_LINE > 0 {
-                let line = &self.lines[self.line_of[place(&event)] as usize];
-                let first = line.by_age.peek().is_some_and(|Reverse(first)| first.key == event.key);
-                if !first || line.called != event.time {
+            // An event of one that stood first in its queue, before another came that is older, or before it was called
+            // again.
+            if event.key & IN_QUEUE > 0 {
+                let queue = &self.queues[self.queue_of[place(&event)] as usize];
+                let first = queue.by_age.peek().is_some_and(|Reverse(first)| first.key == event.key);
+                if !first || queue.called != event.time {
                     continue;
                 }
             }
@@ -79,37 +80,38 @@ impl Events {
         if self.alone {
             event.time = free;
             self.push(event);
-        } else if event.key & IN_LINE > 0 {
+        } else if event.key & IN_QUEUE > 0 {
             self.call(place, free);
         } else {
-            event.key |= IN_LINE;
+            event.key |= IN_QUEUE;
             // By age alone.
             event.time = 0;
-            if self.line_of[place] == NO_LINE {
-                self.line_of[place] = self.lines.len() as u32;
-                self.lines.push(Line::default());
+            if self.queue_of[place] == NO_QUEUE {
+                self.queue_of[place] = self.queues.len() as u32;
+                self.queues.push(WaitQueue::default());
             }
-            let line = &mut self.lines[self.line_of[place] as usize];
-            line.by_age.push(Reverse(event));
-            if line.by_age.peek().is_some_and(|Reverse(first)| first.key == event.key) {
+            let queue = &mut self.queues[self.queue_of[place] as usize];
+            queue.by_age.push(Reverse(event));
+            if queue.by_age.peek().is_some_and(|Reverse(first)| first.key == event.key) {
                 self.call(place, free);
             }
         }
     }
 
-    /// An event has been executed, and its CPU and NIC are busy until `free`: it leaves its line, and the next one is called.
+    /// An event has been executed, and its CPU and NIC are busy until `free`: it leaves its queue, and the next one is
+    /// called.
     pub fn leave(&mut self, event: &Event, place: usize, free: u64) {
-        if event.key & IN_LINE > 0 {
-            self.lines[self.line_of[place] as usize].by_age.pop();
+        if event.key & IN_QUEUE > 0 {
+            self.queues[self.queue_of[place] as usize].by_age.pop();
             self.call(place, free);
         }
     }
 
-    /// Gives the first of a line an event at `time`.
+    /// Gives the first of a queue an event at `time`.
     fn call(&mut self, place: usize, time: u64) {
-        let line = &mut self.lines[self.line_of[place] as usize];
-        line.called = time;
-        if let Some(&Reverse(first)) = line.by_age.peek() {
+        let queue = &mut self.queues[self.queue_of[place] as usize];
+        queue.called = time;
+        if let Some(&Reverse(first)) = queue.by_age.peek() {
             self.heap.push(Reverse(Event { time, ..first }));
         }
     }

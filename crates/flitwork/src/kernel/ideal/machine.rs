@@ -235,8 +235,8 @@ impl<'g> Machine<'g> {
         }
     }
 
-    /// A message of `size` bytes has found its receive: its send, if it was waiting for that, ends now. `streams` has the CPU and the NIC
-    /// of the sender that are not free before.
+    /// A message of `size` bytes has found its receive: its send, if it was waiting for that, ends now. `streams` has
+    /// the CPU and the NIC of the sender that are not free before.
     fn end_rendezvous(&mut self, rank: u32, send: u32, size: u64, streams: &GoalOp, now: u64) {
         if size > self.params.eager {
             self.finish(rank, send);

@@ -1,7 +1,8 @@
 //! Which receive takes which message on the ideal machine: the first in the order in which they came that fits.
 //!
-//! A short list is searched from its front. A long one is a list for each pair of rank and tag, so that thousands of posted receives or
-//! unexpected messages cost no search; then one that names its rank and tag looks at four lists, one with a wildcard at all.
+//! A short list is searched from its front. A long one is a list for each pair of rank and tag, so that thousands of
+//! posted receives or unexpected messages cost no search; then one that names its rank and tag looks at four lists, one
+//! with a wildcard at all.
 
 use crate::schedule::ANY;
 use std::collections::{HashMap, VecDeque};

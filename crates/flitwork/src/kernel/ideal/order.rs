@@ -1,9 +1,9 @@
 //! In which order operations are taken that become ready at once: by kind, sends first, calcs last.
 //!
-//! Among those of one kind the definition of the machine is LogGOPSim, which sorts with the `std::sort` of GNU's C++ library
-//! and compares kinds only. Up to 16 operations that keeps their order. More of them it permutes, always in the same manner, and finish
-//! times depend on it; so the same algorithm is done here: introsort with the median of three to the front, down to parts of 16, and one
-//! insertion sort over all of it.
+//! Among those of one kind the definition of the machine is LogGOPSim, which sorts with the `std::sort` of GNU's C++
+//! library and compares kinds only. Up to 16 operations that keeps their order. More of them it permutes, always in the
+//! same manner, and finish times depend on it; so the same algorithm is done here: introsort with the median of three
+//! to the front, down to parts of 16, and one insertion sort over all of it.
 
 /// Parts up to this length are left to the insertion sort.
 const SHORT: usize = 16;

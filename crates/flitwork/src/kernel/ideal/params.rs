@@ -21,8 +21,8 @@ impl Rate {
         Rate((ns_per_byte * SCALE as f64).round() as i128)
     }
 
-    /// Time of the bytes of a message behind the first, to the nearest ns. An empty message is charged one byte less than none: that is
-    /// what the formula of the model says of it, and what LogGOPSim computes.
+    /// Time of the bytes of a message behind the first, to the nearest ns. An empty message is charged one byte less
+    /// than none: that is what the formula of the model says of it, and what LogGOPSim computes.
     fn of(self, size: u64) -> i128 {
         let product = (i128::from(size) - 1) * self.0;
         (2 * product + SCALE).div_euclid(2 * SCALE)
@@ -61,7 +61,8 @@ impl Params {
     /// How long the arrival of `size` bytes takes its CPU, and its NIC.
     pub fn arrival(&self, size: u64) -> (i128, i128) {
         let (overhead, gap) = (self.overhead_of_byte.of(size), self.gap_of_byte.of(size));
-        // Of an empty message both are below zero or zero; LogGOPSim compares them as numbers without a sign, where zero is least.
+        // Of an empty message both are below zero or zero; LogGOPSim compares them as numbers without a sign, where
+        // zero is least.
         let longer = match (overhead, gap) {
             (0, other) | (other, 0) => other,
             (overhead, gap) => overhead.max(gap),

@@ -85,7 +85,8 @@ fn programs_that_cannot_end_say_who_waits() {
     assert!(both.contains("rank 0: operation 1 ") && both.contains("rank 1: operation 1 "), "{both}");
 }
 
-/// More than 16 receives become ready at once, all alike: LogGOPSim permutes them, and its messages find the wrong ones.
+/// More than 16 receives become ready at once, all alike: LogGOPSim permutes them, and its messages find the wrong
+/// ones.
 #[test]
 fn a_legal_program_ends_also_where_the_order_of_loggopsim_would_not_let_it() {
     let ring = |rank: usize| -> String {

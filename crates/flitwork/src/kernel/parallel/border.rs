@@ -75,13 +75,14 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Of a part of a network of so many routers with so many VCs each; `cycles`: from sending to arrival, of a flit and of a credit.
+    /// The border of `part` in a network of `routers` routers with `slots` VCs each; `cycles`: from sending to arrival,
+    /// of a flit and of a credit.
     pub fn new(part: Part, routers: usize, slots: usize, cycles: (u64, u64)) -> Self {
-        let own = part.routers(routers);
+        let router_range = part.routers(routers);
         Border {
             part: part.number,
-            first: (own.start * slots) as u32,
-            vcs: (own.len() * slots) as u32,
+            first: (router_range.start * slots) as u32,
+            vcs: (router_range.len() * slots) as u32,
             firsts: part.firsts(routers).map(|first| (first * slots) as u32).collect(),
             cycles,
             out: Vec::new(),
@@ -101,8 +102,8 @@ impl Border {
         (vc, self.out[part].batch())
     }
 
-    /// Of what was sent in cycle `now`, takes out what goes to other parts; the packets whose heads go leave with them. Few do, and the
-    /// order of the others does not matter.
+    /// Takes flits and credits sent in cycle `now` that go to other parts out of their lists; the packets whose heads
+    /// go leave with them. Few do, and the order of the others does not matter.
     pub fn send(&mut self, now: u64, flits: &mut Vec<FlitArrival>, credits: &mut Vec<u32>, pool: &mut PacketPool) {
         // Nobody reads events of a part to itself.
         let others = self.out.iter_mut().enumerate().filter(|&(to, _)| to != self.part);
@@ -135,15 +136,16 @@ impl Border {
     /// What has come is on its way from now on, before anything of this cycle.
     pub fn receive(&mut self, wheel: &mut Wheel, pool: &mut PacketPool) {
         let (first, cycles) = (self.first, self.cycles);
-        let own = |vc: u32| vc.wrapping_sub(first);
+        let to_local = |vc: u32| vc.wrapping_sub(first);
         for events in &mut self.arrived {
             for batch in &mut events.batches[..std::mem::take(&mut events.used)] {
                 let flits = &mut wheel.at(batch.sent + cycles.0).flits;
-                flits.extend(batch.flits.drain(..).map(|vc| FlitArrival { vc: own(vc), packet: NONE }));
+                flits.extend(batch.flits.drain(..).map(|vc| FlitArrival { vc: to_local(vc), packet: NONE }));
                 let heads = batch.heads.drain(..).zip(batch.packets.drain(..));
-                let arrival = |(vc, (packet, origin))| FlitArrival { vc: own(vc), packet: pool.insert(packet, origin) };
+                let arrival =
+                    |(vc, (packet, origin))| FlitArrival { vc: to_local(vc), packet: pool.insert(packet, origin) };
                 flits.extend(heads.map(arrival));
-                wheel.at(batch.sent + cycles.1).credits.extend(batch.credits.drain(..).map(own));
+                wheel.at(batch.sent + cycles.1).credits.extend(batch.credits.drain(..).map(to_local));
             }
         }
     }

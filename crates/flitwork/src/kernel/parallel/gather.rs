@@ -6,8 +6,8 @@ use crate::measure::PacketLog;
 use crate::terminal::Untaken;
 use std::ops::Range;
 
-/// What all parts have observed, what was created in cycles `created` and not taken (of the workload, and of the background), and the
-/// log. There is at least one part; the run ended after cycle `now`.
+/// What all parts have observed, what was created in cycles `created` and not taken (of the workload, and of the
+/// background), and the log. There is at least one part; the run ended after cycle `now`.
 pub(in crate::kernel) fn gather(
     parts: impl IntoIterator<Item = Attached>,
     now: u64,

@@ -1,9 +1,10 @@
 //! Hands values to threads and takes them back, again and again.
 //!
-//! Each thread has a seat, where it finds its value at the beginning of a round and leaves it at the end. The gate says that a new round has
-//! begun. Rounds are short, so whoever waits spins first; then it lets others go first, and a thread that has waited long sleeps until
-//! the gate opens. The value is behind a lock, so two threads never have it at once; what the orderings below have to see to is that no thread
-//! misses the opening of the gate, or its last one. `tests/handoff` explores all orders of these steps.
+//! Each thread has a seat, where it finds its value at the beginning of a round and leaves it at the end. The gate says
+//! that a new round has begun. Rounds are short, so whoever waits spins first; then it lets others go first, and a
+//! thread that has waited long sleeps until the gate opens. The value is behind a lock, so two threads never have it at
+//! once; what the orderings below have to see to is that no thread misses the opening of the gate, or its last one.
+//! `tests/handoff` explores all orders of these steps.
 
 use super::sync::{
     Arc, AtomicBool, AtomicU64, AtomicUsize, JoinHandle, Mutex, Ordering, SPINS, YIELDS, fence, park, spawn, spin_loop,
@@ -37,8 +38,8 @@ impl<T> Table<T> {
             if turn < SPINS { spin_loop() } else { yield_now() }
         }
         loop {
-            // Said before the last look: whoever opens the gate after that look wakes this thread. The fence between the two, and the one
-            // in `open`, are why one of the two threads sees what the other one has written.
+            // Said before the last look: whoever opens the gate after that look wakes this thread. The fence between
+            // the two, and the one in `open`, are why one of the two threads sees what the other one has written.
             seat.asleep.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             let gate = self.gate.load(Ordering::Acquire);

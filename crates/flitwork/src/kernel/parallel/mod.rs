@@ -1,20 +1,25 @@
-//! Several threads for one run: the network is cut into parts, and each part is advanced by a thread of its own, window by window.
+//! Several threads for one run: the network is cut into parts, and each part is advanced by a thread of its own, window
+//! by window.
 //!
-//! Routers hear of each other only through channels: what one sends, another has no earlier than after the delay of a channel. So all parts
-//! may advance by that many cycles, a window, without a word between them; then what has left a part for another (flits, with the records of
-//! the packets whose heads are among them, and credits, each with its cycle) changes hands, and the next window begins. That is
-//! bulk-synchronous with the lookahead of a channel. A window is shorter where the run may end in it, or a measurement begins or ends.
+//! Routers hear of each other only through channels: what one sends, another has no earlier than after the delay of a
+//! channel. So all parts may advance by that many cycles, a window, without a word between them; then what has left a
+//! part for another (flits, with the records of the packets whose heads are among them, and credits, each with its
+//! cycle) changes hands, and the next window begins. That is bulk-synchronous with the lookahead of a channel. A window
+//! is shorter where the run may end in it, or a measurement begins or ends.
 //!
-//! A part ([`part`]) is a range of routers with their terminals. It is a network of its own to the loop ([`Simulation`]), with its own
-//! NICs and its own log; its routers and VCs are numbered from its first one on, so nothing in the hot path knows of parts. A flit
-//! or a credit for a VC that is not in range goes to the [`border`]. Everything else is local: allocation, arbiters, injection, the
-//! random stream of each terminal. Statistics are sums of whole numbers, so the order in which parts are added up cannot
-//! matter, and the result is the same for any number of threads, bit by bit.
+//! A part ([`part`]) is a range of routers with their terminals. It is a network of its own to the loop
+//! ([`Simulation`]), with its own NICs and its own log; its routers and VCs are numbered from its first one on, so
+//! nothing in the hot path knows of parts. A flit or a credit for a VC that is not in range goes to the [`border`].
+//! Everything else is local: allocation, arbiters, injection, the random stream of each terminal. Statistics are sums
+//! of whole numbers, so the order in which parts are added up cannot matter, and the result is the same for any number
+//! of threads, bit by bit.
 //!
-//! Who advances a part owns it ([`team`]): it is moved to the thread and back, every window ([`handoff`]). No memory is shared but what hands it
-//! over. Between windows the loop has all parts, so ends, measurements and limits are decided in one place, as ever.
+//! Who advances a part owns it ([`team`]): it is moved to the thread and back, every window ([`handoff`]). No memory is
+//! shared but what hands it over. Between windows the loop has all parts, so ends, measurements and limits are decided
+//! in one place, as ever.
 //!
-//! Whether threads pay depends on who else uses the machine: [`pace`] tries both ways from time to time, and takes the faster one.
+//! Whether threads pay depends on who else uses the machine: [`pace`] tries both ways from time to time, and takes the
+//! faster one.
 
 pub(super) mod border;
 mod gather;
@@ -68,8 +73,8 @@ pub(super) fn simulation(plan: &Plan, threads: usize, epoch: Duration) -> Result
         simulation.attach(plan, network(number)?);
     }
     for (number, Attached { nics, summary, .. }) in simulation.networks.iter_mut().enumerate() {
-        let own = part(number).routers(plan.params.routers);
-        nics.keep(|terminal| own.contains(&(plan.fabric.router_of(terminal) as usize)));
+        let router_range = part(number).routers(plan.params.routers);
+        nics.keep(|terminal| router_range.contains(&(plan.fabric.router_of(terminal) as usize)));
         *summary = Some(Summary::new(threads, nics.all_taken()));
     }
     simulation.parts = threads;

@@ -1,7 +1,9 @@
-//! Whether the parts of a network advance side by side or one after the other: whichever is faster on this machine, now.
+//! Whether the parts of a network advance side by side or one after the other: whichever is faster on this machine,
+//! now.
 //!
-//! A thread that waits for another one loses what that one loses to other work on the machine. How much that is can be measured only by
-//! trying: from time to time the other way is tried for a part of an epoch, the less often the clearer it was worse.
+//! A thread that waits for another one loses what that one loses to other work on the machine. How much that is can be
+//! measured only by trying: from time to time the other way is tried for a part of an epoch, the less often the clearer
+//! it was worse.
 
 use std::time::{Duration, Instant};
 

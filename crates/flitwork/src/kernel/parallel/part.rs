@@ -5,14 +5,14 @@ use std::ops::Range;
 /// One of several parts of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Its number, from 0 on.
+    /// Number of the part, from 0 on.
     pub number: usize,
     /// How many there are.
     pub of: usize,
 }
 
 impl Part {
-    /// Its routers, of so many: as many as any other part has, or one more.
+    /// The routers of the part, of `all` routers: as many as any other part has, or one more.
     pub fn routers(&self, all: usize) -> Range<usize> {
         let first = |number: usize| all * number / self.of;
         first(self.number)..first(self.number + 1)

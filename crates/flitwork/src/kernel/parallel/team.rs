@@ -1,7 +1,7 @@
 //! The threads that advance the parts of a network, one window of cycles at a time.
 //!
-//! The thread that runs the simulation advances the first part; each of the others is handed its part at the beginning of a window and hands
-//! it back at the end ([`super::handoff`]).
+//! The thread that runs the simulation advances the first part; each of the others is handed its part at the beginning
+//! of a window and hands it back at the end ([`super::handoff`]).
 
 use super::EPOCH;
 use super::handoff::Handoff;
@@ -29,7 +29,8 @@ pub(in crate::kernel) struct Team {
 }
 
 impl Team {
-    /// So many threads, the calling one among them; `epoch`: see [`EPOCH`]; `window`: see [`crate::Plan::window_cycles`].
+    /// A team of `threads` threads, the calling one among them; `epoch`: see [`EPOCH`]; `window`: see
+    /// [`crate::Plan::window_cycles`].
     pub fn new(threads: usize, epoch: Duration, window: u64) -> Self {
         debug_assert!(epoch <= EPOCH);
         let work = |_| {
@@ -39,7 +40,8 @@ impl Team {
         Team { others: Handoff::new((1..threads).map(work)), pace: Pace::new(epoch), arrived: Vec::new(), window }
     }
 
-    /// A window of all parts, which is `cycles`; the workload starts in cycle `start`, and there were so many `flit_hops` before.
+    /// A window of all parts, which is `cycles`; the workload starts in cycle `start`, and there were so many
+    /// `flit_hops` before.
     pub fn advance(&mut self, parts: &mut Vec<Attached>, cycles: RangeInclusive<u64>, start: u64, flit_hops: u64) {
         if self.pace.together(flit_hops) {
             self.side_by_side(parts, cycles, start);

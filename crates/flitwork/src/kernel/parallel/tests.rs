@@ -75,7 +75,8 @@ fn a_steady_run_decides_the_same_in_parts() {
     assert_eq!(SimulationResult { threads: 1, ..parts }, alone(&plan));
 }
 
-/// Without classes of VCs a ring fills up; the cycle in which that is noticed is the same in parts, whatever the window.
+/// Without classes of VCs a ring fills up; the cycle in which that is noticed is the same in parts, whatever the
+/// window.
 #[test]
 fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
     for (channel, watchdog) in [(0, 200), (0, 1), (5, 200), (5, 3), (40, 100), (40, 4)] {
@@ -99,8 +100,8 @@ fn a_deadlock_is_found_in_the_same_cycle_in_parts() {
     }
 }
 
-/// Rings fill up one after the other; what is said of the first ones, while the rest of the network moves, is the same in parts, though VCs of
-/// several parts wait for each other.
+/// Rings fill up one after the other; what is said of the first ones, while the rest of the network moves, is the same
+/// in parts, though VCs of several parts wait for each other.
 #[test]
 fn a_deadlock_of_a_part_of_the_network_is_the_same_in_parts() {
     for (channel, watchdog) in [(0, 7), (0, 1), (3, 20), (40, 20)] {
@@ -127,16 +128,16 @@ fn parts_leave_out_cycles_in_which_nothing_happens() {
                     "workload": { "kind": "burst", "pattern": { "kind": "uniform" }, "packets": 1, "packet_flits": 2, "rate": 1e-6 } }"#;
     let plan = Plan::new(&crate::spec::from_json(text).unwrap()).unwrap();
     // Progress is told after some thousand cycles, or after a leap over more.
-    let (mut told, mut told_of_whole) = (0, 0);
-    let count = |told: &mut u32| {
-        *told += 1;
+    let (mut calls, mut calls_of_whole) = (0, 0);
+    let count = |calls: &mut u32| {
+        *calls += 1;
         true
     };
-    let parts = simulate(&plan, 2, EPOCH, &mut |_| count(&mut told)).unwrap();
-    let whole = flit::simulate(&plan, Variation::default(), &mut |_| count(&mut told_of_whole)).unwrap();
+    let parts = simulate(&plan, 2, EPOCH, &mut |_| count(&mut calls)).unwrap();
+    let whole = flit::simulate(&plan, Variation::default(), &mut |_| count(&mut calls_of_whole)).unwrap();
     assert_eq!(SimulationResult { threads: 1, ..parts }, whole);
-    assert!(u64::from(told_of_whole) * 6000 < whole.completion_cycles, "{told_of_whole}");
-    assert!(told <= told_of_whole + 2, "{told} and {told_of_whole}");
+    assert!(u64::from(calls_of_whole) * 6000 < whole.completion_cycles, "{calls_of_whole}");
+    assert!(calls <= calls_of_whole + 2, "{calls} and {calls_of_whole}");
 }
 
 #[test]
@@ -173,10 +174,10 @@ fn where_one_thread_panics_the_others_end() {
         };
         let mut handoff = Handoff::new([panics(true), panics(false)]);
         handoff.begin([1, 2].into_iter());
-        let told = catch_unwind(AssertUnwindSafe(|| handoff.end(|_| ()))).unwrap_err();
+        let panic = catch_unwind(AssertUnwindSafe(|| handoff.end(|_| ()))).unwrap_err();
         drop(handoff);
-        done.send(told.downcast_ref::<&str>().map(ToString::to_string)).unwrap();
+        done.send(panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap();
     });
-    let told = ended.recv_timeout(Duration::from_secs(60)).expect("a thread waits for ever");
-    assert_eq!(told.as_deref(), Some("the first one panics"));
+    let message = ended.recv_timeout(Duration::from_secs(60)).expect("a thread waits for ever");
+    assert_eq!(message.as_deref(), Some("the first one panics"));
 }

@@ -6,8 +6,9 @@ use crate::kernel::simulation::{Attached, Simulation};
 use crate::measure::Arrival;
 use std::ops::RangeInclusive;
 
-/// What others want to know of a part between two windows, with its events for other parts. It travels with the part: whoever looks
-/// further into a part reads memory that another core has just written, which takes as long as a packet takes through a router.
+/// What others want to know of a part between two windows, with its events for other parts. It travels with the part:
+/// whoever looks further into a part reads memory that another core has just written, which takes as long as a packet
+/// takes through a router.
 #[derive(Debug)]
 pub(in crate::kernel) struct Summary {
     pub flit_hops: u64,
@@ -21,7 +22,7 @@ pub(in crate::kernel) struct Summary {
 }
 
 impl Summary {
-    /// Of one of so many parts, before the first cycle; `all_taken`: there is nothing to send.
+    /// The window of one of `parts` parts, before the first cycle; `all_taken`: there is nothing to send.
     pub fn new(parts: usize, all_taken: bool) -> Self {
         let none_yet = || (0..parts).map(|_| CrossEvents::default()).collect();
         Summary { flit_hops: 0, moved: 0, next_event: None, all_taken, out: none_yet(), arrived: none_yet() }
@@ -77,8 +78,8 @@ pub(super) fn exchange(parts: &mut [Attached]) {
 }
 
 impl Simulation {
-    /// A window of a network in parts: the current cycle, and those behind it before `until` that nobody has to look at in between. The last of
-    /// them is the current one then.
+    /// A window of a network in parts: the current cycle, and those behind it before `until` that nobody has to look at
+    /// in between. The last of them is the current one then.
     pub(in crate::kernel) fn advance_parts(&mut self, until: u64) {
         let flit_hops = self.networks.iter().map(Attached::flit_hops).sum();
         let last = self.last_of_window(until);
@@ -89,14 +90,14 @@ impl Simulation {
         *now = last;
     }
 
-    /// The last cycle of the window that begins now. The loop looks at the run behind it, so the run must not be over behind an earlier one, and
-    /// nothing may be decided, or measured, from a later one on.
+    /// The last cycle of the window that begins now. The loop looks at the run behind it, so the run must not be over
+    /// behind an earlier one, and nothing may be decided, or measured, from a later one on.
     fn last_of_window(&self, until: u64) -> u64 {
         let window = self.team.as_ref().map_or(1, |team| team.window);
         let parts = &self.networks[..self.parts];
         let open_loop = parts[0].nics.is_open_loop();
-        // An open loop is over behind its measurement, in any cycle, once its verdict is known. A burst may be over in any cycle once all its packets have been taken; the last
-        // one is then under way for a window at least.
+        // An open loop is over behind its measurement, in any cycle, once its verdict is known. A burst may be over in
+        // any cycle once all its packets have been taken; the last one is then under way for a window at least.
         let first_end = match (open_loop, parts.iter().all(Attached::all_taken)) {
             (true, _) if self.phases.is_open() => u64::MAX,
             (true, _) => self.phases.window().end - 1,

@@ -1,5 +1,5 @@
-//! What may be done with a simulation between two cycles: its measurement is made longer, so that nothing is run twice, and the records of
-//! packets that have arrived are taken.
+//! What may be done with a simulation between two cycles: its measurement is made longer, so that nothing is run twice,
+//! and the records of packets that have arrived are taken.
 
 use super::Simulation;
 use crate::error::{Error, Result};
@@ -13,12 +13,14 @@ impl Simulation {
         networks[..*parts].iter_mut().for_each(|part| part.log.keep_tally(limits.terminals));
     }
 
-    /// Its caller decides when it ends: it drains all that was measured, as long as that takes. Call it before the first cycle.
+    /// Lets the caller decide when the simulation ends: it drains all that was measured, as long as that takes. Call it
+    /// before the first cycle.
     pub fn leave_end_to_caller(&mut self) {
         self.phases.leave_end_to_caller();
     }
 
-    /// Ends a run before its current cycle, and with it the measurement. `complete`: the caller knows that its workload is.
+    /// Ends a run before its current cycle, and with it the measurement. `complete`: the caller knows that its workload
+    /// is.
     ///
     /// # Errors
     /// Some packets can never move again.
@@ -37,14 +39,16 @@ impl Simulation {
         Ok(())
     }
 
-    /// Besides the tally, counts latencies of flits, and how far the flits of packets come apart, where they move one by one. It takes some time.
+    /// Besides the tally, counts latencies of flits, and how far the flits of packets come apart, where they move one
+    /// by one. It takes some time.
     pub fn keep_flit_times(&mut self) {
         let Simulation { networks, parts, limits, .. } = self;
         let under_way = FlitsUnderWay::new(limits.terminals);
         networks[..*parts].iter_mut().for_each(|part| part.network.keep_flit_times(&under_way));
     }
 
-    /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called. A run that has ended has done its last cycle.
+    /// What has arrived before the current cycle, if [`Simulation::keep_tally`] was called. A run that has ended has
+    /// done its last cycle.
     pub fn tally(&self) -> Option<Tally> {
         let before = self.now + u64::from(self.ended.is_some());
         let tallies = self.networks[..self.parts].iter().filter_map(|part| {
@@ -57,14 +61,15 @@ impl Simulation {
         })
     }
 
-    /// The records of packets that have arrived since the last call, in the order of their arrival, where the plan has `record.to_file`.
-    /// Those that nobody has taken are in the result, with those of packets that have not arrived.
+    /// The records of packets that have arrived since the last call, in the order of their arrival, where the plan has
+    /// `record.to_file`. Those that nobody has taken are in the result, with those of packets that have not arrived.
     pub fn take_packets(&mut self) -> Vec<PacketRecord> {
         self.networks.iter_mut().flat_map(|attached| attached.log.take_records()).collect()
     }
 
-    /// Goes on as a simulation of `plan`, which differs from this one's in a longer measurement only: from the cycle in which this one's
-    /// ends, to which it must have been advanced. What comes out is what a simulation of `plan` gives from the start.
+    /// Goes on as a simulation of `plan`, which differs from this one's in a longer measurement only: from the cycle in
+    /// which this one's ends, to which it must have been advanced. What comes out is what a simulation of `plan` gives
+    /// from the start.
     ///
     /// # Errors
     /// [`Error::Config`] where the measurement is not fixed, is over, or does not become longer.

@@ -11,17 +11,19 @@ impl Simulation {
         self.requests.iter().copied().filter(|&rank| self.hosts.as_ref().is_some_and(|hosts| hosts.requests(rank)))
     }
 
-    /// Supplies a rank that requests operations with what it does next, from this cycle on. Operations of a rank are numbered from 0 in
-    /// the order in which they are supplied; an operation may wait for earlier ones. Without any operation the rank is at its end.
+    /// Supplies a rank that requests operations with what it does next, from this cycle on. Operations of a rank are
+    /// numbered from 0 in the order in which they are supplied; an operation may wait for earlier ones. Without any
+    /// operation the rank is at its end.
     ///
     /// # Errors
-    /// [`Error::Schedule`] where the rank requests nothing, and where an operation makes no sense; nothing is supplied then.
+    /// [`Error::Schedule`] where the rank requests nothing, and where an operation makes no sense; nothing is supplied
+    /// then.
     pub fn supply_operations(&mut self, rank: u32, operations: Vec<Operation<'static>>) -> Result<()> {
         self.supply(rank, operations.into_iter().map(Task::from).collect())
     }
 
-    /// Supplies a rank that requests operations with tasks: operations as of a schedule, and those that only a driven rank has. Like
-    /// [`Simulation::supply_operations`] otherwise.
+    /// Supplies a rank that requests operations with tasks: operations as of a schedule, and those that only a driven
+    /// rank has. Like [`Simulation::supply_operations`] otherwise.
     ///
     /// # Errors
     /// [`Error::Schedule`] where the rank requests nothing, and where a task makes no sense; nothing is supplied then.
@@ -58,8 +60,8 @@ impl Simulation {
         self.hosts.as_mut().map(|hosts| hosts.take_completions()).unwrap_or_default()
     }
 
-    /// The message that a receive of `rank` (from a rank or [`ANY`], with a tag or [`ANY`], in a context) would take if it were posted
-    /// now, by its sender and its send operation. Nothing of a rank that does not exist.
+    /// The message that a receive of `rank` (from a rank or [`ANY`], with a tag or [`ANY`], in a context) would take if
+    /// it were posted now, by its sender and its send operation. Nothing of a rank that does not exist.
     pub fn probe(&self, rank: u32, from: u32, tag: u32, context: u32) -> Option<(u32, OpId)> {
         self.hosts.as_ref().filter(|hosts| rank < hosts.ranks())?.probe(rank, from, tag, context)
     }

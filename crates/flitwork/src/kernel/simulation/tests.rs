@@ -95,7 +95,8 @@ fn ranks_are_told_what_to_do_when_they_ask() {
     assert_eq!(result.completion_cycles / 6, 6);
 }
 
-/// Rank 1 has nothing to wait for and asks again in the cycle in which it was answered, rank 0 is not answered: both ask once.
+/// Rank 1 has nothing to wait for and asks again in the cycle in which it was answered, rank 0 is not answered: both
+/// ask once.
 #[test]
 fn a_rank_that_asks_again_at_once_is_listed_once() {
     let programs = plan(json!([2]), json!({ "kind": "programs" }), json!({}));
@@ -144,7 +145,7 @@ fn receive(from: u32, tag: u32) -> Task {
 }
 
 /// Four ranks, all of which ask; what completes is noted.
-fn asked() -> Simulation {
+fn driven_simulation() -> Simulation {
     let mut simulation = start(&plan(json!([4]), json!({ "kind": "programs", "packet_flits": 4 }), json!({})));
     simulation.note_completions();
     assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Request);
@@ -164,7 +165,7 @@ fn advance(simulation: &mut Simulation) -> Vec<u32> {
 
 #[test]
 fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
-    let mut simulation = asked();
+    let mut simulation = driven_simulation();
     end(&mut simulation, &[3]);
     let late = task(TaskKind::Operation(OpKind::Compute { time: 500 }), &[]);
     simulation.supply(1, vec![late, send(0, 7)]).unwrap();
@@ -172,8 +173,8 @@ fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
     let any = task(TaskKind::WaitAny, &[0, 1]);
     simulation.supply(0, vec![receive(1, 7), receive(2, ANY), any]).unwrap();
     while !simulation.requests().any(|rank| rank == 0) {
-        let asking = advance(&mut simulation);
-        end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
+        let waiting_ranks = advance(&mut simulation);
+        end(&mut simulation, &waiting_ranks.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
     }
     let received =
         |found: Vec<Completion>| -> Vec<_> { found.into_iter().filter_map(|c| c.message.map(|m| (c.op, m))).collect() };
@@ -183,14 +184,14 @@ fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
     let probe = task(TaskKind::Probe { from: ANY, tag: 9 }, &[]);
     simulation.supply(0, vec![probe]).unwrap();
     while !simulation.requests().any(|rank| rank == 0) {
-        let asking = advance(&mut simulation);
-        end(&mut simulation, &asking.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
+        let waiting_ranks = advance(&mut simulation);
+        end(&mut simulation, &waiting_ranks.into_iter().filter(|&rank| rank != 0).collect::<Vec<_>>());
     }
     assert_eq!((simulation.probe(0, ANY, ANY, 1), simulation.probe(0, ANY, ANY, 0)), (Some((2, 1)), None));
     simulation.supply(0, vec![receive(ANY, ANY), task(TaskKind::Operation(OpKind::Wait), &[0])]).unwrap();
     while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
-        let asking: Vec<_> = simulation.requests().collect();
-        end(&mut simulation, &asking);
+        let waiting_ranks: Vec<_> = simulation.requests().collect();
+        end(&mut simulation, &waiting_ranks);
     }
     assert_eq!(received(simulation.take_completions()), [(4, (2, 1)), (0, (1, 1))]);
     assert!(simulation.now() > 500);
@@ -198,7 +199,7 @@ fn a_rank_waits_for_any_of_several_and_is_told_which_messages_came() {
 
 #[test]
 fn a_poll_ends_with_the_next_event_or_with_its_time() {
-    let mut simulation = asked();
+    let mut simulation = driven_simulation();
     end(&mut simulation, &[2, 3]);
     let late = task(TaskKind::Operation(OpKind::Compute { time: 250 }), &[]);
     simulation.supply(1, vec![late, send(0, 7)]).unwrap();
@@ -210,14 +211,14 @@ fn a_poll_ends_with_the_next_event_or_with_its_time() {
             let again = rank == 0 && ends.len() < 2;
             ends.extend((rank == 0).then_some(simulation.now()));
             let last = vec![receive(1, 7)];
-            let told = if again {
+            let operations = if again {
                 vec![poll()]
             } else if rank == 0 && ends.len() == 3 {
                 last
             } else {
                 Vec::new()
             };
-            simulation.supply(rank, told).unwrap();
+            simulation.supply(rank, operations).unwrap();
         }
     }
     assert!(ends[..2] == [100, 200] && (251..270).contains(&ends[2]), "{ends:?}");
@@ -225,7 +226,7 @@ fn a_poll_ends_with_the_next_event_or_with_its_time() {
 
 #[test]
 fn a_synchronous_send_is_complete_when_it_has_been_received() {
-    let mut simulation = asked();
+    let mut simulation = driven_simulation();
     end(&mut simulation, &[2, 3]);
     let mut synchronous = send(1, 7);
     synchronous.envelope.synchronous = true;
@@ -233,8 +234,8 @@ fn a_synchronous_send_is_complete_when_it_has_been_received() {
     let late = task(TaskKind::Operation(OpKind::Compute { time: 300 }), &[]);
     simulation.supply(1, vec![late, receive(0, 7)]).unwrap();
     while simulation.advance(u64::MAX, &mut |_| true).unwrap() == Pause::Request {
-        let asking: Vec<_> = simulation.requests().collect();
-        end(&mut simulation, &asking);
+        let waiting_ranks: Vec<_> = simulation.requests().collect();
+        end(&mut simulation, &waiting_ranks);
     }
     let found: Vec<_> = simulation.take_completions().into_iter().map(|c| (c.rank, c.cycle)).collect();
     assert_eq!(found, [(1, 300), (0, 301)]);
@@ -242,13 +243,13 @@ fn a_synchronous_send_is_complete_when_it_has_been_received() {
 
 #[test]
 fn a_receive_without_a_message_is_taken_back() {
-    let mut simulation = asked();
+    let mut simulation = driven_simulation();
     simulation.supply(0, vec![receive(1, 7)]).unwrap();
     assert_eq!(advance(&mut simulation), [1, 2, 3, 0]);
     assert!(simulation.cancel(0, 0) && !simulation.cancel(0, 0) && !simulation.cancel(9, 0));
     end(&mut simulation, &[0, 1, 2, 3]);
     assert_eq!(simulation.advance(u64::MAX, &mut |_| true).unwrap(), Pause::Ended);
-    let mut simulation = asked();
+    let mut simulation = driven_simulation();
     let fault = simulation.supply(0, vec![task(TaskKind::WaitAny, &[])]).unwrap_err();
     assert!(fault.to_string().contains("any of no operations"), "{fault}");
 }

@@ -1,7 +1,8 @@
 //! Looking for deadlocks: VCs that wait for each other, whether or not the rest of the network moves.
 //!
-//! Every `watchdog_cycles` cycles, and when the run is over, all that waits is looked at ([`crate::kernel::knot`]). Between two looks
-//! nothing of it counts, so packets cost nothing. The cycles of the looks are the same on any number of threads.
+//! Every `watchdog_cycles` cycles, and when the run is over, all that waits is looked at ([`crate::kernel::knot`]).
+//! Between two looks nothing of it counts, so packets cost nothing. The cycles of the looks are the same on any number
+//! of threads.
 
 use super::{Attached, Simulation};
 use crate::error::{Error, Result};
@@ -19,7 +20,8 @@ impl Simulation {
         self.look_where(|_| true)
     }
 
-    /// Nothing has moved for long: looks at once. That alone is no deadlock: a packet may wait for a stage, or try again.
+    /// Nothing has moved for long: looks at once. That alone is no deadlock: a packet may wait for a stage, or try
+    /// again.
     #[cold]
     #[inline(never)]
     pub(super) fn look_at_what_stands(&mut self) -> Result<()> {

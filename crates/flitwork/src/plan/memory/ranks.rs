@@ -12,8 +12,9 @@ const RANK_BYTES: u64 = 3_000;
 /// A send in its queue and a receive that is posted, with what waits for them \[bytes].
 pub(super) const MESSAGE_BYTES: u64 = 140;
 
-/// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where it matters when each was posted
-/// (messages leave as they are ready, a background, noise, software times), a rank has all that it posts before it waits.
+/// Bytes of what ranks do. Operations are made when they are needed, so a rank takes little; where it matters when each
+/// was posted (messages leave as they are ready, a background, noise, software times), a rank has all that it posts
+/// before it waits.
 pub(super) fn operations(spec: &SimulationSpec, fabric: &Fabric) -> u64 {
     let ranks = ranks(&spec.host, fabric);
     let host = &spec.host;

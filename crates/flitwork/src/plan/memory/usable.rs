@@ -1,4 +1,5 @@
-//! How much memory this process may use: what the machine has, or less where a control group, `ulimit` or SLURM says less.
+//! How much memory this process may use: what the machine has, or less where a control group, `ulimit` or SLURM says
+//! less.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -45,8 +46,8 @@ fn least(machine: u64, file: Text, variable: Text) -> Usable {
         (ulimit(file, "Max data size", "VmData:"), "ulimit -d"),
         (slurm(variable), "SLURM"),
     ];
-    let told = limits.into_iter().filter_map(|(bytes, of)| Some((bytes?, of)));
-    let (bytes, of) = told.fold((machine, "this machine"), |least, one| if one.0 < least.0 { one } else { least });
+    let known = limits.into_iter().filter_map(|(bytes, of)| Some((bytes?, of)));
+    let (bytes, of) = known.fold((machine, "this machine"), |least, one| if one.0 < least.0 { one } else { least });
     Usable { bytes: bytes / 4 * 3, of }
 }
 
@@ -57,7 +58,8 @@ fn machine() -> u64 {
     })
 }
 
-/// The least limit of the control groups that this process is in, of version 1 or 2; a group is bound by those above it.
+/// The least limit of the control groups that this process is in, of version 1 or 2; a group is bound by those above
+/// it.
 fn control_group(text: Text) -> Option<u64> {
     let groups = text("/proc/self/cgroup")?;
     let limit = |line: &str| {
@@ -71,14 +73,15 @@ fn control_group(text: Text) -> Option<u64> {
             _ => return None,
         };
         // In a container, `group` may be a place that is not mounted there: what is mounted is its own then.
-        let own = Path::new(folder).join(group);
-        let groups = own.ancestors().take_while(|group| group.starts_with(folder));
+        let folder_of_group = Path::new(folder).join(group);
+        let groups = folder_of_group.ancestors().take_while(|group| group.starts_with(folder));
         groups.filter_map(|group| text(group.join(file).to_str()?)?.trim().parse().ok()).min()
     };
     groups.lines().filter_map(limit).min()
 }
 
-/// What a limit of the process (`name` in its list of limits) leaves beside what it has taken of that already (`taken`).
+/// What a limit of the process (`name` in its list of limits) leaves beside what it has taken of that already
+/// (`taken`).
 fn ulimit(text: Text, name: &str, taken: &str) -> Option<u64> {
     let value = |file: &str, name: &str| -> Option<u64> {
         let text = text(file)?;
@@ -121,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_control_group_is_bound_by_those_above() {
-        let own = ("proc/self/cgroup", "0::/a/b\n");
-        let files = [own, ("sys/fs/cgroup/a/memory.max", "4096\n"), ("sys/fs/cgroup/a/b/memory.max", "max\n")];
+        let membership = ("proc/self/cgroup", "0::/a/b\n");
+        let files = [membership, ("sys/fs/cgroup/a/memory.max", "4096\n"), ("sys/fs/cgroup/a/b/memory.max", "max\n")];
         assert_eq!(found(&files, &[]), (4096, "the control group"));
         let mounted = [("proc/self/cgroup", "0::/elsewhere\n"), ("sys/fs/cgroup/memory.max", "8192\n")];
         assert_eq!(found(&mounted, &[]), (8192, "the control group"));

@@ -12,7 +12,8 @@ use crate::traffic::{Attached, no_file};
 /// The algorithm of a collective of ranks that are placed so, and what it knows; `None` for other workloads.
 ///
 /// # Errors
-/// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is not defined.
+/// [`Error::Config`] names an algorithm that there is not, a parameter that it does not take, or ranks for which it is
+/// not defined.
 pub(in crate::plan) fn chosen(
     spec: &WorkloadSpec,
     placement: &Placement,
@@ -53,8 +54,8 @@ pub(in crate::plan) fn chosen(
     Some(found)
 }
 
-/// The length of a block, or of the vector, of a resolved collective, of all its repeats together; `None` where each block has its own
-/// \[flits].
+/// The length of a block, or of the vector, of a resolved collective, of all its repeats together; `None` where each
+/// block has its own \[flits].
 pub(in crate::plan) fn collective_flits(spec: &WorkloadSpec, units: &Units) -> Option<f64> {
     match *spec {
         WorkloadSpec::Collective { ref sizes, .. } if !sizes.is_empty() => None,

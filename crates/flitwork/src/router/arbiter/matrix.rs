@@ -1,7 +1,8 @@
 //! The matrix arbiter: the least recently served candidate.
 //!
-//! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, chapter 18. The matrix says of each
-//! pair who comes first. Here each candidate has a stamp of when it was served last; the order of the stamps is that matrix.
+//! W. J. Dally and B. Towles, *Principles and Practices of Interconnection Networks*, 2004, chapter 18. The matrix says
+//! of each pair who comes first. Here each candidate has a stamp of when it was served last; the order of the stamps is
+//! that matrix.
 
 use super::Memory;
 

@@ -1,7 +1,8 @@
 //! Arbiters: which of several candidates is next.
 //!
-//! An arbiter prefers the candidate with the smallest priority, a number that follows from the packet, if it has such a rule; among
-//! equals it decides by its memory of whom it served. A kind of arbiter is a file with one of the two, and a row below.
+//! An arbiter prefers the candidate with the smallest priority, a number that follows from the packet, if it has such a
+//! rule; among equals it decides by its memory of whom it served. A kind of arbiter is a file with one of the two, and
+//! a row below.
 
 mod fcfs;
 mod matrix;
@@ -135,7 +136,7 @@ impl ArbiterKind {
     }
 
     /// Whether it asks when packets came.
-    pub(crate) fn asks_for_arrivals(self) -> bool {
+    pub(crate) fn needs_arrival_order(self) -> bool {
         matches!(self.priority(), Priority::OfArrival(_))
     }
 }

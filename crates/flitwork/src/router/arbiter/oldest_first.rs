@@ -1,7 +1,7 @@
 //! Oldest first: the packet that was created first, wherever it came from.
 //!
-//! D. Abts and D. Weisser, "Age-based packet arbitration in large-radix k-ary n-cubes", SC'07, 2007: it makes a network globally
-//! fair.
+//! D. Abts and D. Weisser, "Age-based packet arbitration in large-radix k-ary n-cubes", SC'07, 2007: it makes a network
+//! globally fair.
 
 use super::Waiting;
 

@@ -1,5 +1,5 @@
-//! The verdicts of the search for deadlocks: on rings and tori that have deadlocked, and the same on a smaller network that stands for
-//! one that is too large.
+//! The verdicts of the search for deadlocks: on rings and tori that have deadlocked, and the same on a smaller network
+//! that stands for one that is too large.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn full_lane() -> bool {
     std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "1")
 }
 
-/// Even rings with the default tie have deadlocked under wormhole switching with buffers that packets share. Only a ring of four closes no
-/// cycle: of its routers only the even ones send two hops to plus.
+/// Even rings with the default tie have deadlocked under wormhole switching with buffers that packets share. Only a
+/// ring of four closes no cycle: of its routers only the even ones send two hops to plus.
 #[test]
 fn a_ring_that_deadlocks_is_refused() {
     for sizes in [&[6][..], &[8], &[10], &[12], &[10, 1], &[1, 10], &[8, 8], &[5], &[7]] {
@@ -91,11 +91,11 @@ fn entered(routing: &dyn HopByHop, packet: Packet, dst: u32) -> impl Iterator<It
     })
 }
 
-/// A packet without what is forgotten has the same choices, and comes to the same places without what is forgotten there: so it has the
-/// same choices for the rest of its route.
+/// A packet without what is forgotten has the same choices, and comes to the same places without what is forgotten
+/// there: so it has the same choices for the rest of its route.
 #[test]
 fn what_is_forgotten_matters_to_no_choice() {
-    let mut told_apart = 0;
+    let mut distinguished = 0;
     for (grid, tie) in grids().into_iter().flat_map(|grid| TIES.map(|tie| (grid.clone(), tie))) {
         let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
         for (name, scheme) in schemes(&grid, tie) {
@@ -112,9 +112,9 @@ fn what_is_forgotten_matters_to_no_choice() {
                 let mut seen: std::collections::HashSet<Packet> = open.iter().copied().collect();
                 while let Some(packet) = open.pop() {
                     let short = without_what_is_forgotten(&routing, &packet);
-                    told_apart += u32::from(short != packet);
-                    let choices = [&packet, &short].map(|packet| routing.choice(&at(packet), &packet.1));
-                    assert_eq!(choices[0], choices[1], "{name} {grid:?} {tie:?} {packet:?}");
+                    distinguished += u32::from(short != packet);
+                    let outcomes = [&packet, &short].map(|packet| routing.choice(&at(packet), &packet.1));
+                    assert_eq!(outcomes[0], outcomes[1], "{name} {grid:?} {tie:?} {packet:?}");
                     let [full, brief] = [&packet, &short].map(|packet| next(&fabric, &routing, packet, dst));
                     let [a, b] = [&full, &brief]
                         .map(|next| next.iter().map(|p| without_what_is_forgotten(&routing, p)).collect::<Vec<_>>());
@@ -124,7 +124,7 @@ fn what_is_forgotten_matters_to_no_choice() {
             }
         }
     }
-    assert!(told_apart > 1000, "{told_apart}");
+    assert!(distinguished > 1000, "{distinguished}");
 }
 
 /// Numbers that look random, the same each time.
@@ -137,8 +137,8 @@ impl Draws {
     }
 }
 
-/// Rectangles of up to 12 routers a dimension, and boxes, of which some dimension is longer than 8; `FLITWORK_FULL=all` compares all
-/// rectangles.
+/// Rectangles of up to 12 routers a dimension, and boxes, of which some dimension is longer than 8; `FLITWORK_FULL=all`
+/// compares all rectangles.
 #[test]
 fn a_smaller_rectangle_or_box_has_the_same_verdict() {
     let all = std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "all");

@@ -33,11 +33,12 @@ impl End {
     }
 }
 
-/// The messages of a schedule, in order of (sender, receiver, tag): the k-th send with the k-th receive of the same three. `None` if a
-/// receive leaves its sender or tag open: then it depends on time.
+/// The messages of a schedule, in order of (sender, receiver, tag): the k-th send with the k-th receive of the same
+/// three. `None` if a receive leaves its sender or tag open: then it depends on time.
 ///
 /// # Errors
-/// [`Error::Schedule`] names a send without a receive, a receive without a send, or a message that is longer than its receive.
+/// [`Error::Schedule`] names a send without a receive, a receive without a send, or a message that is longer than its
+/// receive.
 pub fn match_messages(s: &Schedule) -> Result<Option<Vec<Match>>, Error> {
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     for rank in 0..s.ranks() {

@@ -1,5 +1,5 @@
-//! Is a schedule well formed, and does every message have a receive? Whether every rank can finish is found out by running it, see
-//! [`crate::host::check_complete`].
+//! Is a schedule well formed, and does every message have a receive? Whether every rank can finish is found out by
+//! running it, see [`crate::host::check_complete`].
 
 mod matching;
 
@@ -8,9 +8,9 @@ use crate::error::Error;
 
 pub use matching::{Match, match_messages};
 
-/// Checks each operation by itself: ranks in range, no empty message (in flits; 0 bytes are one flit), dependencies on earlier
-/// operations of the same rank, or of a send on a receive that is posted later, what waits for a start behind what starts, and what goes
-/// with a message on the bus behind it.
+/// Checks each operation by itself: ranks in range, no empty message (in flits; 0 bytes are one flit), dependencies on
+/// earlier operations of the same rank, or of a send on a receive that is posted later, what waits for a start behind
+/// what starts, and what goes with a message on the bus behind it.
 ///
 /// # Errors
 /// [`Error::Schedule`] names the rank and the operation.
@@ -51,7 +51,7 @@ pub fn check_form(s: &Schedule) -> Result<(), Error> {
                 before = size;
             }
             if is_send && op.via.is_tree() && size > 1 {
-                return at("sends more than 1 flit, or byte, by the barrier tree, which carries news alone".into());
+                return at("sends more than 1 flit, or byte, by the barrier tree, which carries signals alone".into());
             }
             on_bus |= is_send && op.via == Via::Bus;
             on_bus &= !matches!(op.kind, OpKind::Wait | OpKind::WaitUntil { .. } | OpKind::Compute { .. });

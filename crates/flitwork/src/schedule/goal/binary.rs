@@ -3,10 +3,12 @@
 //! ```text
 //! u64 4223 | u32 ranks, u8 highest cpu, u8 highest nic, ranks × (u64 start, u64 end) | ranks
 //! rank: u32 nodes, u32 roots, roots × u32, nodes × 39 bytes, appendix of u32 to the end of the rank
-//! node: u32 needs, i8 type, u32 peer, u64 size, u32 tag, u8 cpu, u8 nic, 2 × (u32 dependants, u32 first of them in the appendix)
+//! node: u32 needs, i8 type, u32 peer, u64 size, u32 tag, u8 cpu, u8 nic, 2 × (u32 dependants, u32 place)
 //! ```
-//! Nothing that a header says is believed before it fits into the bytes that are there: ranks do not overlap, nor do the lists of
-//! their nodes, so a program is never larger than its file.
+//! `place` is that of the first dependant in the appendix of the rank.
+//!
+//! Nothing that a header says is believed before it fits into the bytes that are there: ranks do not overlap, nor do
+//! the lists of their nodes, so a program is never larger than its file.
 
 use super::build::GoalBuilder;
 use super::{ANY, Goal, GoalKind, GoalOp, MOST_OPERATIONS, Until};

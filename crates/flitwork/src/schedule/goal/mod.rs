@@ -1,12 +1,13 @@
 //! GOAL programs: the schedule format of LogGOPSim and its family, as text and as binary.
 //!
-//! A [`Goal`] says for each rank which operations there are (send, receive, calc), on which CPU and NIC of the rank they run, and
-//! which of them wait for the end (`requires`) or the start (`irequires`) of others. There is no program order: what waits for nothing
-//! may start at once. A `Goal` holds neither labels nor comments, so what is written again is the same program, with the labels
-//! `l1`, `l2`, ... in the order of its operations.
+//! A [`Goal`] says for each rank which operations there are (send, receive, calc), on which CPU and NIC of the rank
+//! they run, and which of them wait for the end (`requires`) or the start (`irequires`) of others. There is no program
+//! order: what waits for nothing may start at once. A `Goal` holds neither labels nor comments, so what is written
+//! again is the same program, with the labels `l1`, `l2`, ... in the order of its operations.
 //!
-//! Dependencies are stored the way they are used, and the way the binary form has them: beside each operation those that wait for it,
-//! in the order in which the file names them. That order is part of a program: machines take what becomes ready at once in it.
+//! Dependencies are stored the way they are used, and the way the binary form has them: beside each operation those
+//! that wait for it, in the order in which the file names them. That order is part of a program: machines take what
+//! becomes ready at once in it.
 
 mod binary;
 mod build;
@@ -34,7 +35,7 @@ pub enum GoalKind {
 /// One operation of a [`Goal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoalOp {
-    /// What it does.
+    /// What the operation does.
     pub kind: GoalKind,
     /// CPU of the rank that it runs on.
     pub cpu: u8,

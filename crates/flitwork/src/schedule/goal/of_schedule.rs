@@ -1,7 +1,8 @@
 //! Any schedule as a GOAL program: for LogGOPSim and its family, and for the ideal machine.
 //!
-//! A schedule has an order where a GOAL program has none. What blocks the program of a rank, a wait or a computation, is waited for by
-//! all behind it (a wait is a calc of 0 ns); where messages leave in program order each send waits for the start of the one before.
+//! A schedule has an order where a GOAL program has none. What blocks the program of a rank, a wait or a computation,
+//! is waited for by all behind it (a wait is a calc of 0 ns); where messages leave in program order each send waits for
+//! the start of the one before.
 
 use super::build::GoalBuilder;
 use super::{Goal, GoalKind, GoalOp, MOST_OPERATIONS, Until};

@@ -1,9 +1,9 @@
 //! A GOAL program as a schedule, for networks with routers.
 //!
-//! A program is no sequence: each operation starts when what it waits for allows it. So operations are put in an order in which each
-//! stands behind what it waits for (of those that could be next the first in the file), and nothing in it blocks: receives are posted and
-//! tasks run as their dependencies allow, sends leave as they are ready (`send_queue = "as_ready"`). A dependency on a start is one on
-//! a [`OpKind::Started`] behind that operation.
+//! A program is no sequence: each operation starts when what it waits for allows it. So operations are put in an order
+//! in which each stands behind what it waits for (of those that could be next the first in the file), and nothing in it
+//! blocks: receives are posted and tasks run as their dependencies allow, sends leave as they are ready
+//! (`send_queue = "as_ready"`). A dependency on a start is one on a [`OpKind::Started`] behind that operation.
 
 use super::{Goal, GoalKind, Until};
 use crate::error::{Error, Result};
@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 impl Goal {
-    /// The program as a schedule in bytes and ns. CPUs stay; which NIC an operation names is left out, as a terminal has one.
-    /// Receives take messages of any length.
+    /// The program as a schedule in bytes and ns. CPUs stay; which NIC an operation names is left out, as a terminal
+    /// has one. Receives take messages of any length.
     ///
     /// # Errors
     /// [`Error::Schedule`] for a send with any tag: no receive could name it.

@@ -1,8 +1,8 @@
 //! Reading GOAL text.
 //!
-//! The lexer is written by hand: the language has a dozen words and needs no look-ahead beyond one of them, a file can have many
-//! millions of lines, and an error is to name line and column. Nothing counts lines while it reads: an error knows its byte, and
-//! line and column are counted then.
+//! The lexer is written by hand: the language has a dozen words and needs no look-ahead beyond one of them, a file can
+//! have many millions of lines, and an error is to name line and column. Nothing counts lines while it reads: an error
+//! knows its byte, and line and column are counted then.
 //!
 //! Labels may be used before they are defined. Comments may stand wherever blanks may.
 

@@ -1,7 +1,7 @@
 //! Writing GOAL text.
 //!
-//! A dependency is written behind the later of its two operations, as schedule generators do. Where that would change the order
-//! of those that wait for one operation, it is written later.
+//! A dependency is written behind the later of its two operations, as schedule generators do. Where that would change
+//! the order of those that wait for one operation, it is written later.
 
 use super::{ANY, Goal, GoalKind, Until};
 use std::fmt::Write;
@@ -21,18 +21,18 @@ pub(super) fn to_text(goal: &Goal) -> String {
 fn rank_to_text(goal: &Goal, rank: u32, text: &mut String) {
     let first = goal.first(rank);
     // Behind which operation each dependency is written: (behind, on, of, until).
-    let mut lines: Vec<(u32, u32, u32, Until)> = Vec::new();
+    let mut dependencies: Vec<(u32, u32, u32, Until)> = Vec::new();
     for on in 0..goal.of_rank(rank).len() as u32 {
         for until in [Until::Finished, Until::Started] {
             let mut behind = on;
             for &of in goal.waiting_for(first + on as usize, until) {
                 behind = behind.max(of);
-                lines.push((behind, on, of, until));
+                dependencies.push((behind, on, of, until));
             }
         }
     }
-    lines.sort_by_key(|&(behind, ..)| behind);
-    let mut lines = lines.into_iter().peekable();
+    dependencies.sort_by_key(|&(behind, ..)| behind);
+    let mut dependencies = dependencies.into_iter().peekable();
     for (number, op) in goal.of_rank(rank).iter().enumerate() {
         let _ = write!(text, "l{}: ", number + 1);
         let peer = if op.peer == ANY { "-1".into() } else { op.peer.to_string() };
@@ -49,7 +49,7 @@ fn rank_to_text(goal: &Goal, rank: u32, text: &mut String) {
             let _ = write!(text, " nic {}", op.nic);
         }
         text.push('\n');
-        while let Some((_, on, of, until)) = lines.next_if(|line| line.0 as usize == number) {
+        while let Some((_, on, of, until)) = dependencies.next_if(|line| line.0 as usize == number) {
             let word = if until == Until::Finished { "requires" } else { "irequires" };
             let _ = writeln!(text, "l{} {word} l{}", of + 1, on + 1);
         }

@@ -1,12 +1,14 @@
 //! The delays of a hop: what does not divide by itself may together.
 //!
-//! A head flit passes route computation, VC allocation, switch allocation, switch traversal and the wire, one after the other. In ns
-//! their sum has to be a whole number of cycles, not each of them: 78 ns of switch and 10 ns of wire are 19.5 and 2.5 cycles of 4 ns,
-//! together 22. A stage of the router then ends at the first clock edge, and the wire takes what is left of the hop: 20 and 2. So the
-//! time of a hop is exact; at the end of a path, a terminal takes a flit at a clock edge. A credit travels back over the same wire,
-//! and what the two delays of a credit say is added up, too; it is usable at the first clock edge.
+//! A head flit passes route computation, VC allocation, switch allocation, switch traversal and the wire, one after the
+//! other. In ns their sum has to be a whole number of cycles, not each of them: 78 ns of switch and 10 ns of wire are
+//! 19.5 and 2.5 cycles of 4 ns, together 22. A stage of the router then ends at the first clock edge, and the wire
+//! takes what is left of the hop: 20 and 2. So the time of a hop is exact; at the end of a path, a terminal takes a
+//! flit at a clock edge. A credit travels back over the same wire, and what the two delays of a credit say is added up,
+//! too; it is usable at the first clock edge.
 //!
-//! Where the sum is no whole number of cycles and times are rounded, each stage ends at the nearest clock edge, and so does the hop.
+//! Where the sum is no whole number of cycles and times are rounded, each stage ends at the nearest clock edge, and so
+//! does the hop.
 
 use super::{number, rounded};
 use crate::error::{Error, Result};
@@ -178,15 +180,16 @@ fn put(root: &mut Value, part: (&str, &str), cycles: i128, given: &Value) -> Res
 
 /// A part whose sum with others does not divide, and its neighbours whose sums do.
 fn refused(part: &Option<Fraction>, at: &str, (what, sum): (&str, Exact), units: &Units) -> Error {
-    let (given, own) = part.as_ref().map_or((&Value::Null, Exact::default()), |part| (&part.given, part.cycles));
+    let (given, part_cycles) =
+        part.as_ref().map_or((&Value::Null, Exact::default()), |part| (&part.given, part.cycles));
     let cycle = units.cycle().unwrap_or_default();
     let ns = |cycles: Exact| multiplied(cycles, cycle).map_or_else(|| "?".to_string(), shown);
     let floor = sum.floor();
     let near: Vec<String> = [floor, floor + Exact::from_integer(1)]
         .into_iter()
-        .map(|wanted| (own - (sum - wanted), wanted))
-        .filter(|(own, _)| *own >= Exact::default())
-        .map(|(own, wanted)| format!("{} ns ({wanted} cycles in all)", ns(own)))
+        .map(|wanted| (part_cycles - (sum - wanted), wanted))
+        .filter(|(part_cycles, _)| *part_cycles >= Exact::default())
+        .map(|(part_cycles, wanted)| format!("{} ns ({wanted} cycles in all)", ns(part_cycles)))
         .collect();
     let hint = "network.units.rounding = \"nearest\" takes the nearest";
     let expected = format!(

@@ -1,10 +1,11 @@
 //! What is said in ns, bytes and bytes/s, in cycles and flits.
 //!
-//! No table has fields for both. Every field in cycles or flits (`latency_cycles`, `buffer_flits`) may be written by its physical name
-//! in its place (`latency_ns`, `buffer_bytes`): before a specification is read, such fields are exchanged for those of the model, by
-//! the clock that `network.units` says. The schema has them all ([`fields`]), so a new field has its physical name without more ado.
-//! Times that do not divide are rounded, or refused with their neighbours, as `network.units.rounding` says; sizes that do not divide are
-//! refused. Delays that follow each other in a hop are added up before ([`hop`]).
+//! No table has fields for both. Every field in cycles or flits (`latency_cycles`, `buffer_flits`) may be written by
+//! its physical name in its place (`latency_ns`, `buffer_bytes`): before a specification is read, such fields are
+//! exchanged for those of the model, by the clock that `network.units` says. The schema has them all ([`fields`]), so a
+//! new field has its physical name without more ado. Times that do not divide are rounded, or refused with their
+//! neighbours, as `network.units.rounding` says; sizes that do not divide are refused. Delays that follow each other in
+//! a hop are added up before ([`hop`]).
 
 pub(super) mod fields;
 mod hop;
@@ -20,7 +21,8 @@ use serde_json::{Map, Value, json};
 /// A specification in cycles and flits, and the times that were rounded.
 ///
 /// # Errors
-/// [`Error::Config`] names the field for what is no quantity, does not divide, is said twice, or is there without units.
+/// [`Error::Config`] names the field for what is no quantity, does not divide, is said twice, or is there without
+/// units.
 pub(super) fn converted(root: &Value) -> Result<(Value, Vec<Rounded>)> {
     let mut root = numbers(root)?;
     let units = root["network"].get("units").map(|units| serde_json::from_value::<UnitsSpec>(units.clone()));

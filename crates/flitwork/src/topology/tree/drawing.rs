@@ -1,8 +1,8 @@
 //! A tree on a page: a row for each level, terminals at the bottom.
 //!
-//! Every router is drawn in the middle of the terminals that its subtree has, its copies side by side, so the rows are as wide as the
-//! bottom one and cables of a subtree stay under its roots. Where there are many terminals they are left out: boxes with numbers in them
-//! would be a bar.
+//! Every router is drawn in the middle of the terminals that its subtree has, its copies side by side, so the rows are
+//! as wide as the bottom one and cables of a subtree stay under its roots. Where there are many terminals they are left
+//! out: boxes with numbers in them would be a bar.
 
 use super::super::{Drawing, Segment};
 use super::Tree;

@@ -1,14 +1,16 @@
 //! The shape of a fat tree: levels of routers, and which of them is above which.
 //!
-//! S. R. Öhring, M. Ibel, S. K. Das and M. J. Kumar, "On generalized fat trees", IPPS 1995: the extended generalized fat tree
-//! XGFT(h; m_1, ..., m_h; w_1, ..., w_h) has terminals at level 0 and routers at levels 1 to h. A router of level `l` has `m_l` children
-//! below it; everything of level `l - 1` has `w_l` parents above it. Here `w_1` is 1: a terminal has one router.
+//! S. R. Öhring, M. Ibel, S. K. Das and M. J. Kumar, "On generalized fat trees", IPPS 1995: the extended generalized
+//! fat tree XGFT(h; m_1, ..., m_h; w_1, ..., w_h) has terminals at level 0 and routers at levels 1 to h. A router of
+//! level `l` has `m_l` children below it; everything of level `l - 1` has `w_l` parents above it. Here `w_1` is 1: a
+//! terminal has one router.
 //!
-//! A router of level `l` is named by two numbers: its *position*, the digits `a_h ... a_(l+1)` with `a_i < m_i`, which say what is below
-//! it (the terminals whose number divided by `m_1 ... m_l` is the position); and its *copy*, the digits `b_l ... b_1` with `b_i < w_i`,
-//! which tell apart the routers with the same terminals below them. Routers are numbered by level from below, then position, then copy.
-//! Up ports come first: up port `q` leads to the parent whose digit `b_(l+1)` is `q`, down port `w_(l+1) + c` to the child whose digit
-//! `a_l` is `c`. A parent and a child are joined by one cable.
+//! A router of level `l` is named by two numbers: its *position*, the digits `a_h ... a_(l+1)` with `a_i < m_i`, which
+//! say what is below it (the terminals whose number divided by `m_1 ... m_l` is the position); and its *copy*, the
+//! digits `b_l ... b_1` with `b_i < w_i`, which tell apart the routers with the same terminals below them. Routers are
+//! numbered by level from below, then position, then copy. Up ports come first: up port `q` leads to the parent whose
+//! digit `b_(l+1)` is `q`, down port `w_(l+1) + c` to the child whose digit `a_l` is `c`. A parent and a child are
+//! joined by one cable.
 
 mod drawing;
 
@@ -49,7 +51,7 @@ struct Level {
 /// A router in its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreePlace {
-    /// Its level, 1 at the bottom.
+    /// Level of the router, 1 at the bottom.
     pub level: usize,
     /// Which terminals are below it: those whose number divided by the terminals of a router of this level is this.
     pub position: u32,
@@ -212,7 +214,8 @@ impl Tree {
         level.map_or(self.levels.len(), |l| l + 1)
     }
 
-    /// Routers, channels and terminals. The classes of channels are `up1`, `down1`, `up2`, ..., by the lower of their two levels.
+    /// Routers, channels and terminals. The classes of channels are `up1`, `down1`, `up2`, ..., by the lower of their
+    /// two levels.
     pub(super) fn fabric(self) -> Result<Fabric> {
         let mut graph = Graph::default();
         for (l, level) in self.levels.iter().enumerate() {

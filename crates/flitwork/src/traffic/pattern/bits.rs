@@ -1,8 +1,8 @@
 //! The permutations of address bits: one line each.
 //!
-//! They act on the binary address of a terminal, which in two dimensions is the bits of y followed by those of x, and are defined for
-//! powers of two. The formulas are those of Dally and Towles 2004, section 3.2; `shuffle` rotates left and `bit_rotation` right, so
-//! the two are each other's inverse.
+//! They act on the binary address of a terminal, which in two dimensions is the bits of y followed by those of x, and
+//! are defined for powers of two. The formulas are those of Dally and Towles 2004, section 3.2; `shuffle` rotates left
+//! and `bit_rotation` right, so the two are each other's inverse.
 
 use super::Destinations;
 use super::rule::{Context, Rule};

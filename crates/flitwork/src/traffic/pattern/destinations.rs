@@ -30,9 +30,9 @@ impl Destinations {
     pub(crate) fn draw(&self, terminal: u32, terminals: u32, bits: u64) -> u32 {
         match self {
             Destinations::Uniform { include_self } => {
-                let choices = if *include_self { terminals } else { terminals - 1 };
+                let possible = if *include_self { terminals } else { terminals - 1 };
                 // Fixed-point multiplication (Lemire 2019): the bias is below 2^-26.
-                let dst = ((u128::from(bits) * u128::from(choices)) >> 56) as u32;
+                let dst = ((u128::from(bits) * u128::from(possible)) >> 56) as u32;
                 if !include_self && dst >= terminal { dst + 1 } else { dst }
             }
             Destinations::Fixed(destinations) => destinations[terminal as usize],
@@ -41,8 +41,8 @@ impl Destinations {
         }
     }
 
-    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic. The shares of a source
-    /// are 1 together.
+    /// Who sends how much of its traffic where: (source, destination, share); `None` for uniform traffic. The shares of
+    /// a source are 1 together.
     pub fn flows(&self, terminals: u32) -> Option<Vec<(u32, u32, f64)>> {
         match self {
             Destinations::Uniform { .. } => None,

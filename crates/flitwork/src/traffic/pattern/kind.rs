@@ -78,8 +78,9 @@ patterns! {
     Hotspot = "hotspot": Hotspot, "some terminals receive everything", "terminals, shares", "";
     /// Terminal `i` sends to `destinations[i]`, a permutation.
     Permutation = "permutation": Permutation, "a permutation given in full or as a file", "destinations, file", "";
-    /// A destination drawn for each packet by the weights of its source's row. An open loop has `offered_load` as the mean over all
-    /// terminals, each in proportion to the sum of its row; in a burst all terminals with weights send the same number of packets.
+    /// A destination drawn for each packet by the weights of its source's row. An open loop has `offered_load` as the
+    /// mean over all terminals, each in proportion to the sum of its row; in a burst all terminals with weights send
+    /// the same number of packets.
     Matrix = "matrix": Weights, "a destination drawn for each packet by the weights of its source", "weights, file", "";
 }
 

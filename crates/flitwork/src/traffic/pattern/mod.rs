@@ -1,7 +1,7 @@
 //! Traffic patterns: where each terminal sends to.
 //!
-//! A pattern is a file with a struct of what users write and a rule for where it is defined and what its destinations are, and
-//! one row in `kind.rs`. The specification, the lists, the reference page and the conformance test follow.
+//! A pattern is a file with a struct of what users write and a rule for where it is defined and what its destinations
+//! are, and one row in `kind.rs`. The specification, the lists, the reference page and the conformance test follow.
 
 mod bits;
 mod destinations;

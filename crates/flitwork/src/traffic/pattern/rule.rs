@@ -38,7 +38,8 @@ impl Context<'_> {
 
 /// What users write of a pattern, and what it means.
 pub(super) trait Rule {
-    /// What the pattern needs and this network does not have, such as "a square, not 3 x 5"; `None` where it is defined.
+    /// What the pattern needs and this network does not have, such as "a square, not 3 x 5"; `None` where it is
+    /// defined.
     fn lacks(&self, _on: &Context<'_>) -> Option<String> {
         None
     }

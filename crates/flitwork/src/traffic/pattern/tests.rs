@@ -61,8 +61,8 @@ const NETWORKS: &[(&[u32], u32)] = &[
     (&[2, 2, 2, 2, 2], 2),
 ];
 
-/// What every pattern must do on every network: it has its row's name; it is defined or says what it lacks; its destinations exist; its
-/// shares are 1 together; it is a permutation where it says so; the same seed draws the same.
+/// What every pattern must do on every network: it has its row's name; it is defined or says what it lacks; its
+/// destinations exist; its shares are 1 together; it is a permutation where it says so; the same seed draws the same.
 #[test]
 fn every_pattern_keeps_to_the_rules() {
     for pattern in Pattern::examples(1) {
@@ -136,7 +136,8 @@ fn hotspots_get_their_shares() {
     assert!((total - 16.0).abs() < 1e-9);
 }
 
-/// Where each pattern is defined (routers along the dimensions, terminals a router), where it is not, and what it then says.
+/// Where each pattern is defined (routers along the dimensions, terminals a router), where it is not, and what it then
+/// says.
 #[test]
 fn every_pattern_is_defined_where_it_says_and_refused_elsewhere() {
     type Sizes = &'static [(&'static [u32], u32)];

@@ -12,8 +12,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
-    /// The weights, at least 0: a row for each source, a column for each destination. Written as a list of rows; in a plan they
-    /// are a digest. Default: those of `file`.
+    /// The weights, at least 0: a row for each source, a column for each destination. Written as a list of rows; in a
+    /// plan they are a digest. Default: those of `file`.
     #[serde(default)]
     #[schemars(extend("x-numbers" = "matrix"))]
     pub weights: Attached,

@@ -1,4 +1,5 @@
-//! Random small networks that are no grids: crossbars, dragonflies, and switches joined in any way, with terminals at some of them.
+//! Random small networks that are no grids: crossbars, dragonflies, and switches joined in any way, with terminals at
+//! some of them.
 
 use super::super::random::{below, mix};
 use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
@@ -24,7 +25,8 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     )
 }
 
-/// A dragonfly of 2 to so many terminals: minimal routing, named or not, or shortest paths with a set of VCs for each channel walked.
+/// A dragonfly of 2 to so many terminals: minimal routing, named or not, or shortest paths with a set of VCs for each
+/// channel walked.
 pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     let topology =
         (1..=3u32, 1..=2u32, 2..=7u32, 1..=2u32, prop::option::of(0..9u32)).prop_map(|(a, h, g, p, latency)| {
@@ -54,9 +56,10 @@ pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     )
 }
 
-/// Switches with so many terminals in all: a tree and, if there are rings, cables beside it and channels of one direction. Which input
-/// and output ports the channels have is drawn; the two sides of a port may lead to different switches. Half of the networks have
-/// channels with latencies of their own and, where `slow` ones may be, some that take several cycles a flit.
+/// Switches with so many terminals in all: a tree and, if there are rings, cables beside it and channels of one
+/// direction. Which input and output ports the channels have is drawn; the two sides of a port may lead to different
+/// switches. Half of the networks have channels with latencies of their own and, where `slow` ones may be, some that
+/// take several cycles a flit.
 pub fn switches(terminals: u32, rings: bool, slow: bool, seed: u64) -> Fabric {
     let mut drawn = 0;
     let mut draw = |n: u32| {

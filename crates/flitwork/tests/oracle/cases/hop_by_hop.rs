@@ -3,7 +3,7 @@
 use super::{channel, fit_rules, keep_injection_vcs, nic, rings, router, sizes, spec, topology, trees, without_policy};
 use flitwork::routing::{
     CrossLineOptions, DatelineClasses, DimensionOrderOptions, DuatoMisroutingOptions, DuatoOptions, Information,
-    MinAdaptOptions, O1TurnOptions, RommOptions, Selection, StructuredPoolOptions, Tie, ValiantOptions, Ways,
+    MinAdaptOptions, O1TurnOptions, RingDirections, RommOptions, Selection, StructuredPoolOptions, Tie, ValiantOptions,
 };
 use flitwork::spec::{
     AdaptiveTie, CompatSpec, NetworkSpec, Productive, RouterSpec, RoutingSpec, Switching, TopologySpec,
@@ -88,7 +88,7 @@ fn routed(kind: &str, topology: &TopologySpec) -> BoxedStrategy<Routed> {
             .boxed(),
         "structured_pool" => {
             let topology = topology.clone();
-            (order(), tie(), prop_oneof![Just(Ways::Shortest), Just(Ways::Plus)])
+            (order(), tie(), prop_oneof![Just(RingDirections::Shortest), Just(RingDirections::Plus)])
                 .prop_map(move |(order, tie, ways)| {
                     let routing = RoutingSpec::StructuredPool(StructuredPoolOptions { order, tie, ways });
                     plain(routing, longest_route(&topology, ways))
@@ -100,10 +100,10 @@ fn routed(kind: &str, topology: &TopologySpec) -> BoxedStrategy<Routed> {
 }
 
 /// Channels of the longest route in one or in both directions, at least 1.
-fn longest_route(topology: &TopologySpec, ways: Ways) -> u32 {
+fn longest_route(topology: &TopologySpec, ways: RingDirections) -> u32 {
     let fabric = topology.fabric().expect("a case is valid");
     let grid = fabric.grid().expect("a case is a grid");
-    let both = |d: usize| grid.is_ring(d) && ways == Ways::Shortest;
+    let both = |d: usize| grid.is_ring(d) && ways == RingDirections::Shortest;
     (0..grid.dims()).map(|d| if both(d) { grid.size(d) / 2 } else { grid.size(d) - 1 }).sum::<u32>().max(1)
 }
 

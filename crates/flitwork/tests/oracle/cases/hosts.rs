@@ -60,22 +60,22 @@ pub(super) fn host() -> impl Strategy<Value = HostSpec> {
     ];
     let each = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
     let noise = prop::option::weighted(0.3, noise());
-    let asks = prop::option::weighted(0.3, (0..LONGEST, 1..=3u32));
+    let rendezvous = prop::option::weighted(0.3, (0..LONGEST, 1..=3u32));
     let rate = |weight: f64| {
         let fraction = (1..9u32, 1..9u32).prop_map(|(flits, cycles)| f64::from(flits) / f64::from(cycles));
         prop::option::weighted(weight, fraction)
     };
     let rates = (rate(0.4), rate(0.3));
-    (queue, rule, each, noise, asks, rates).prop_map(
-        |(send_queue, placement, ranks_per_terminal, noise, asks, (copies, reads))| HostSpec {
+    (queue, rule, each, noise, rendezvous, rates).prop_map(
+        |(send_queue, placement, ranks_per_terminal, noise, rendezvous, (copies, reads))| HostSpec {
             send_queue,
             placement,
             ranks_per_terminal,
             noise,
             copy_flits_per_cycle: copies,
             read_flits_per_cycle: reads,
-            eager_limit_flits: asks.map(|(limit, _)| limit),
-            control_flits: asks.map_or(1, |(_, control)| control),
+            eager_limit_flits: rendezvous.map(|(limit, _)| limit),
+            control_flits: rendezvous.map_or(1, |(_, control)| control),
             ..HostSpec::default()
         },
     )

@@ -24,8 +24,8 @@ pub fn tree() -> impl Strategy<Value = Option<BarrierTreeSpec>> {
     prop_oneof![1 => Just(None), 2 => (1..=9u32).prop_map(|hop_cycles| Some(BarrierTreeSpec { hop_cycles }))]
 }
 
-/// The same schedule with some of its messages on the bus, by the bits of `chosen` in turn; where it can be, in the transfer of the
-/// message before. With `tree` some go over the barrier tree, as one flit.
+/// The same schedule with some of its messages on the bus, by the bits of `chosen` in turn; where it can be, in the
+/// transfer of the message before. With `tree` some go over the barrier tree, as one flit.
 pub fn on_bus(schedule: &Schedule, chosen: &[u8], tree: bool) -> Schedule {
     let mut builder = ScheduleBuilder::new("random, some by bus");
     let mut number = 0;

@@ -56,8 +56,8 @@ fn free_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The schedule of some steps: each rank's operations in their order. Nothing waits for what comes later, and the receives of a rank
-/// leave open the same (bit 0 of its entry in `open`: the sender, bit 1: the tag), so it ends.
+/// The schedule of some steps: each rank's operations in their order. Nothing waits for what comes later, and the
+/// receives of a rank leave open the same (bit 0 of its entry in `open`: the sender, bit 1: the tag), so it ends.
 fn schedule_of(steps: &[Step], ranks: u32, open: &[u8]) -> Schedule {
     let mut programs: Vec<Vec<(OpKind, Vec<u32>)>> = vec![Vec::new(); ranks as usize];
     let mut add = |rank: u32, kind: OpKind, after: u8| {
@@ -122,7 +122,8 @@ pub fn program(network: impl Strategy<Value = NetworkSpec>) -> impl Strategy<Val
     (network, (host(), steps, open, places), 1..=9u32, (background(0.1), service())).prop_map(
         |(mut network, (mut host, steps, mut open, places), packet, (background, service))| {
             if host.eager_limit_flits.is_some() && places[0] % 4 != 0 {
-                // A later message may take the receive of an earlier one, whose rank waits for ever: always that would be of little use.
+                // A later message may take the receive of an earlier one, whose rank waits for ever: always that would
+                // be of little use.
                 open = vec![0];
             }
             // Where there is a background, messages go one after the other.

@@ -33,7 +33,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Congestion information: the places counted as taken are those without a credit.
     fn audit_congestion(&self) {
         let places = self.env.p.port_places();
-        let Some(congestion) = self.env.hop_by_hop.as_ref().and_then(|hop_by_hop| hop_by_hop.congestion_ref()) else {
+        let Some(congestion) = self.env.route.hop_by_hop.as_ref().and_then(|hop_by_hop| hop_by_hop.congestion_ref())
+        else {
             return;
         };
         for (r, router) in self.routers.iter().enumerate() {
@@ -41,8 +42,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let outputs = (0..self.env.p.vcs).map(|vc| router.memory.output_at(port, vc));
                 let credits = || outputs.clone().map(|output| u32::from(output.credits)).sum::<u32>();
                 let of_pool = |buffers: &SharedBuffers| router.flits_behind_shared(r, port, buffers, self.env.p.vcs);
-                let taken =
-                    self.env.shared_buffers.as_ref().map_or_else(|| places - credits(), |buffers| of_pool(buffers));
+                let taken = self
+                    .env
+                    .allocation
+                    .shared_buffers
+                    .as_ref()
+                    .map_or_else(|| places - credits(), |buffers| of_pool(buffers));
                 assert_eq!(congestion.taken(r, port), taken, "router {r} port {port} cycle {}", self.env.now);
             }
         }
@@ -51,7 +56,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Where packets compare ports: the flits behind a port are those without a credit.
     fn audit_flits_behind(&self) {
         let p = &self.env.p;
-        if !self.env.rules.route.selects_up_port() || self.env.shared_buffers.is_some() {
+        if !self.env.rules.route.selects_up_port() || self.env.allocation.shared_buffers.is_some() {
             return;
         }
         for (r, router) in self.routers.iter().enumerate() {
@@ -67,11 +72,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// A packet that is skipped as blocked would find no usable VC.
     fn audit_blocked(&self) {
         let Kernel { routers, env, .. } = self;
-        let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|hop_by_hop| !hop_by_hop.single_port) else { return };
+        let Some(hop_by_hop) = env.route.hop_by_hop.as_ref().filter(|hop_by_hop| !hop_by_hop.single_port) else {
+            return;
+        };
         for (r, router) in routers.iter().enumerate() {
             for slot in (0..self.slots()).filter(|&slot| router.waiting.contains(slot)) {
                 let (vc, front) = (router.number(r, slot), router.input_at(slot).front);
-                if router.input_at(slot).flags & EJECTING != 0 || !hop_by_hop.blocked(vc, env.changed_ports[r]) {
+                if router.input_at(slot).flags & EJECTING != 0 || !hop_by_hop.blocked(vc, env.visits.changed_ports[r]) {
                     continue;
                 }
                 for (port, set) in hop_by_hop.candidates(vc) {
@@ -84,14 +91,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where VCs share buffer places,
-    /// what is not credits = places taken.
+    /// For every channel and VC: credits + credits under way + flits under way + flits in the buffer = buffer; where
+    /// VCs share buffer places, what is not credits = places taken.
     fn audit_credits(&self) {
         let p = &self.env.p;
         let mut flits = vec![0u32; self.routers.len() * self.slots()];
         let mut credits = flits.clone();
         let mut injection_credits = vec![0u32; p.terminals * p.nic_ports * p.vcs];
-        for slot in self.env.wheel.slots() {
+        for slot in self.env.transit.wheel.slots() {
             slot.flits.iter().for_each(|f| flits[f.vc as usize] += 1);
             slot.credits.iter().for_each(|&c| credits[c as usize] += 1);
             slot.injection_credits.iter().for_each(|&c| injection_credits[c as usize] += 1);
@@ -99,7 +106,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for (r, router) in self.routers.iter().enumerate() {
             for (port, vc) in (0..p.ports).flat_map(|port| (0..p.vcs).map(move |vc| (port, vc))) {
                 let slot = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, vc);
-                let held = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
+                let stored = u32::from(router.input_at(slot).occupied) + flits[router.number(r, slot)];
                 let network_ports = self.env.network_ports(r);
                 let (free, places) = if port < network_ports {
                     let feeder = router.port_at(port).feeder;
@@ -109,7 +116,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     let upstream = feeder as usize + vc;
                     let (router, output) = self.router_and_slot(upstream);
                     let router = &self.routers[router];
-                    let (kept, places) = match &self.env.shared_buffers {
+                    let (kept, places) = match &self.env.allocation.shared_buffers {
                         None => (router.output_at(output).credits, p.buffer_flits),
                         Some(buffers) => (router.unsent_places(output, buffers), u32::from(buffers.taken(upstream))),
                     };
@@ -129,14 +136,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                         Some(buffers) => (injection_credits[at], u32::from(buffers.taken(at))),
                     }
                 };
-                assert_eq!(held + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
+                assert_eq!(stored + free, places, "router {r} port {port} VC {vc} cycle {}", self.env.now);
             }
         }
     }
 
     /// The credits of every VC follow from the places taken behind its port.
     fn audit_shared_buffers(&self) {
-        let (Some(buffers), p) = (&self.env.shared_buffers, &self.env.p) else { return };
+        let (Some(buffers), p) = (&self.env.allocation.shared_buffers, &self.env.p) else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for port in 0..p.ports {
                 let first = Router::<M, PORTS, VCS, WORDS, PACKETS>::slot(port, 0);

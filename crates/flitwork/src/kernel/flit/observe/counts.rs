@@ -50,11 +50,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Observes the cycle that has just been simulated.
     #[inline]
     pub(crate) fn observe(&mut self) {
-        if self.env.stalls.is_some() {
+        if self.env.measured.stalls.is_some() {
             self.count_stalls();
             self.count_head_of_line();
         }
-        if self.env.waits.is_some() {
+        if self.env.measured.waits.is_some() {
             self.count_waits();
         }
         if self.channels.as_ref().is_some_and(|channels| channels.ends_with(self.env.now)) {
@@ -63,19 +63,19 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             if let Some(channels) = &mut self.channels {
                 channels.close(&totals);
             }
-            if let Some(stalls) = &mut self.env.stalls {
+            if let Some(stalls) = &mut self.env.measured.stalls {
                 stalls.next_window();
             }
-            if let Some(waits) = &mut self.env.waits {
+            if let Some(waits) = &mut self.env.measured.waits {
                 waits.next_window();
             }
         }
     }
 
-    /// Flits that have been granted a channel and wait for their turn on it, which is not before cycle `before`, `[router][network port]`;
-    /// empty where no flit waits behind the switch.
+    /// Flits that have been granted a channel and wait for their turn on it, which is not before cycle `before`,
+    /// `[router][network port]`; empty where no flit waits behind the switch.
     pub(crate) fn queued_flits(&self, before: u64) -> Vec<u64> {
-        let (p, wheel) = (&self.env.p, &self.env.wheel);
+        let (p, wheel) = (&self.env.p, &self.env.transit.wheel);
         if !self.general.as_ref().is_some_and(|general| general.switch.queues_outputs()) {
             return Vec::new();
         }
@@ -94,7 +94,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 let (from, port) = place(feeder);
                 let hop = self
                     .env
-                    .channel_timing
+                    .transit
+                    .timing
                     .as_ref()
                     .map_or(p.hop_cycles, |timing| timing.hop_cycles[timing.at(from, port)]);
                 queued[from * p.network_ports + port] += u64::from(due >= before + u64::from(hop));

@@ -44,7 +44,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 impl Env {
     /// The number in the whole network of an input VC that this part knows by another one.
     fn number_in_all(&self, vc: u32) -> u32 {
-        self.border.as_ref().map_or(vc, |border| border.in_all(vc))
+        self.transit.border.as_ref().map_or(vc, |border| border.in_all(vc))
     }
 
     /// Flits of the packets in an input VC.
@@ -77,14 +77,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// Flits that have left on an output VC and whose credits have not come back.
     fn unreturned(&self, me: usize, output: usize, env: &Env) -> u32 {
-        match &env.shared_buffers {
+        match &env.allocation.shared_buffers {
             Some(buffers) => u32::from(buffers.taken(self.number(me, output)) - self.unsent_places(output, buffers)),
             None => env.p.buffer_flits - u32::from(self.output_at(output).credits),
         }
     }
 
-    /// Adds the alternatives for the front packet of an input VC to `alternatives`; `None` if one of them is open: it waits for nothing but its turn, or
-    /// will request something later.
+    /// Adds the alternatives for the front packet of an input VC to `alternatives`; `None` if one of them is open: it
+    /// waits for nothing but its turn, or will request something later.
     fn list_alternatives(&self, me: usize, slot: usize, alternatives: &mut Vec<Alternative>, env: &Env) -> Listed {
         let vc = self.input_at(slot);
         if vc.flags & GRANTED == 0 {
@@ -114,7 +114,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return None;
         }
         let ejects = vc.flags & EJECTING != 0;
-        if let Some(hop_by_hop) = env.hop_by_hop.as_ref().filter(|_| env.rules.route.is_adaptive() && !ejects) {
+        if let Some(hop_by_hop) = env.route.hop_by_hop.as_ref().filter(|_| env.rules.route.is_adaptive() && !ejects) {
             for (port, set) in hop_by_hop.candidates(self.number(me, slot)) {
                 self.alternatives_by_vcs(me, slot, port, M::range(set.start, set.end), alternatives, env)?;
             }
@@ -124,7 +124,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let any_of_terminal = ejects && env.rules.ports.selects_ejection;
         for port in usize::from(vc.port)..usize::from(vc.port) + if any_of_terminal { env.p.nic_ports } else { 1 } {
             let all = M::range(0, env.p.vcs);
-            let vcs = if env.rules.vcs.private { all } else { all.of_class(&env.classes, port, usize::from(upper)) };
+            let vcs = if env.rules.vcs.private {
+                all
+            } else {
+                all.of_class(&env.allocation.classes, port, usize::from(upper))
+            };
             self.alternatives_by_vcs(me, slot, port, vcs, alternatives, env)?;
         }
         Some(())
@@ -140,7 +144,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         alternatives: &mut Vec<Alternative>,
         env: &Env,
     ) -> Listed {
-        let private = env.private_vcs.as_ref().map_or(ANY_VC, |private| private.wanted(self.number(me, slot)));
+        let private =
+            env.allocation.private_vcs.as_ref().map_or(ANY_VC, |private| private.wanted(self.number(me, slot)));
         let flits = env.pool[self.input_at(slot).front].flits;
         while !vcs.is_empty() {
             let v = vcs.first();
@@ -176,7 +181,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return None; // A terminal takes all that comes.
         }
         let vc = |v: usize| env.number_in_all(far_end.wrapping_add(v as u32));
-        let Some(buffers) = &env.shared_buffers else {
+        let Some(buffers) = &env.allocation.shared_buffers else {
             alternatives.push(Alternative::Room { vc: vc(out_vc), flits: self.unreturned(me, output, env) });
             return Some(());
         };

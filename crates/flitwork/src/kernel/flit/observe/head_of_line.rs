@@ -21,7 +21,8 @@ impl HeadOfLine {
         NextOutputs::of(plan).map(|next| HeadOfLine { next, blocked: vec![0; ports] })
     }
 
-    /// Whether a packet behind the first one of input VC `vc` goes to an output port that has sent nothing in this cycle.
+    /// Whether a packet behind the first one of input VC `vc` goes to an output port that has sent nothing in this
+    /// cycle.
     fn blocks_another(&self, router: usize, entered: Option<u8>, vc: &InputVc, ports: usize, env: &Env) -> bool {
         let last = vc.behind_last;
         if last == NONE {
@@ -33,7 +34,7 @@ impl HeadOfLine {
             let first = self.next.port(router, entered, behind, env) as usize;
             let any = env.rules.ports.selects_ejection && first >= env.network_ports(router);
             let mut wanted = first..first + if any { env.p.nic_ports } else { 1 };
-            if wanted.any(|port| env.observer.is_idle(router * ports + port, env.now)) {
+            if wanted.any(|port| env.measured.observer.is_idle(router * ports + port, env.now)) {
                 return true;
             }
             if behind == last {
@@ -48,11 +49,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// Which input ports were blocked in the cycle that has just been simulated.
     pub(super) fn count_head_of_line(&mut self) {
-        let Some(mut head_of_line) = self.env.head_of_line.take() else { return };
+        let Some(mut head_of_line) = self.env.measured.head_of_line.take() else { return };
         let env = &self.env;
         for (r, router) in self.routers.iter().enumerate() {
             for in_port in 0..env.p.ports {
-                if env.observer.sent(router.port_number(r, in_port), env.now) {
+                if env.measured.observer.sent(router.port_number(r, in_port), env.now) {
                     continue;
                 }
                 let entered = (in_port < env.network_ports(r)).then_some(in_port as u8);
@@ -63,6 +64,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 head_of_line.blocked[r * env.p.ports + in_port] += u64::from(blocked);
             }
         }
-        self.env.head_of_line = Some(head_of_line);
+        self.env.measured.head_of_line = Some(head_of_line);
     }
 }

@@ -1,5 +1,5 @@
-//! What is recorded of a cycle: channel use, stalls, waits, head-of-line blocking, deadlocks. It reads everything and changes nothing that a later
-//! cycle reads.
+//! What is recorded of a cycle: channel use, stalls, waits, head-of-line blocking, deadlocks. It reads everything and
+//! changes nothing that a later cycle reads.
 
 #[cfg(feature = "audit")]
 mod audit;

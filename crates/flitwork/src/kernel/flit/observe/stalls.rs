@@ -1,5 +1,6 @@
 //! Why flits stand still.
 
+use crate::kernel::flit::env::Measured;
 use crate::kernel::flit::router::{ACTIVE, EJECTING, GRANTED, Memory, WAITING};
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
 use crate::measure::StallReason;
@@ -54,15 +55,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
     pub(super) fn count_stalls(&mut self) {
-        let Env { p, observer, stalls, now, network_ports_of, .. } = &mut self.env;
-        let Some(stalls) = stalls else { return };
+        let Env { p, measured, now, layout, .. } = &mut self.env;
+        let Measured { observer, stalls: Some(stalls), .. } = measured else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.memory.inputs() {
                 if vc.front == NONE || vc.occupied == 0 || observer.moved[router.number(r, slot)] == *now + 1 {
                     continue;
                 }
                 let idle_ejection = vc.flags & EJECTING != 0 && {
-                    let network_ports = usize::from(network_ports_of[r]);
+                    let network_ports = usize::from(layout.network_ports_of[r]);
                     let local = (vc.port as usize - network_ports) / p.nic_ports * p.nic_ports;
                     let first = router.port_number(r, network_ports + local);
                     (first..first + p.nic_ports).any(|q| observer.port_out[q] != *now + 1)

@@ -1,5 +1,6 @@
 //! Which packets stood still in a cycle, where, and why.
 
+use crate::kernel::flit::env::Measured;
 use crate::kernel::flit::router::{HEAD, Memory};
 use crate::kernel::flit::{Env, Kernel, VcMask};
 use crate::measure::{BEHIND_PACKET, StallReason, WaitRecord};
@@ -8,10 +9,11 @@ use crate::transit::NONE;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Kernel<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are behind it.
+    /// Which packets stood still, and why: the front packet of each VC, unless it moved, and those whose heads are
+    /// behind it.
     pub(super) fn count_waits(&mut self) {
-        let Env { pool, observer, waits, now, channel_timing, .. } = &mut self.env;
-        let Some(waits) = waits else { return };
+        let Env { pool, measured, now, transit, .. } = &mut self.env;
+        let Measured { observer, waits: Some(waits), .. } = measured else { return };
         for (r, router) in self.routers.iter().enumerate() {
             for (slot, vc) in router.memory.inputs() {
                 if vc.front == NONE {
@@ -33,7 +35,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 } else if !moved && vc.occupied > 0 {
                     let reason = router.stall_reason(r, slot, observer, *now);
                     let slow =
-                        !head && channel_timing.as_ref().is_some_and(|timing| timing.is_busy(r, vc.port.into(), *now));
+                        !head && transit.timing.as_ref().is_some_and(|timing| timing.is_busy(r, vc.port.into(), *now));
                     if reason != StallReason::Pipeline && !slow {
                         waits.count_in_router(router.number(r, slot), wait(reason as u8, vc.front, !head));
                     }
@@ -50,13 +52,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 }
 
 impl Env {
-    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet: whether it
-    /// `leaves` the network; the turn of its port is in cycle `turn`.
+    /// A flit leaves input VC `vc` from one port of the network to another, `ports`. If it is the `head` of a packet:
+    /// whether it `leaves` the network; the turn of its port is in cycle `turn`.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_move(&mut self, vc: usize, ports: (usize, usize), head: Option<u32>, leaves: bool, turn: u64) {
-        self.observer.moved(vc, ports.0, ports.1, self.now);
-        if let (Some(waits), Some(packet)) = (&mut self.waits, head) {
+        self.measured.observer.moved(vc, ports.0, ports.1, self.now);
+        if let (Some(waits), Some(packet)) = (&mut self.measured.waits, head) {
             let record = self.pool.origin(packet).record;
             waits.head_leaves(vc, record);
             if leaves {
@@ -71,8 +73,8 @@ impl Env {
     pub(crate) fn wait_at_source(&mut self, terminal: usize, k: usize, packet: u32, body: bool) {
         let router = self.router_of(terminal);
         let local = self.network_ports(router) + (terminal - self.first_terminal(router)) * self.p.nic_ports;
-        let Env { p, pool, waits, .. } = self;
-        if let Some(waits) = waits {
+        let Env { p, pool, measured, .. } = self;
+        if let Some(waits) = &mut measured.waits {
             let port = (local + k) as u32;
             let of = WaitRecord {
                 packet: pool.origin(packet).record,

@@ -1,7 +1,7 @@
 //! Credits that come back one a cycle: how many there are is a subtraction.
 
-/// The credits of one VC, as of whole packets: `all` of them, the last of which comes back in cycle `complete`, and each other one a cycle
-/// before the next.
+/// The credits of one VC, as of whole packets: `all` of them, the last of which comes back in cycle `complete`, and
+/// each other one a cycle before the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Credits {
     pub all: u16,

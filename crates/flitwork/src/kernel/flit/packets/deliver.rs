@@ -34,7 +34,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         self.env.streams.put_back(due);
 
-        let slot = self.env.wheel.take(now);
+        let slot = self.env.transit.wheel.take(now);
         self.deliver_flits_and_rest(slot, arrived);
     }
 
@@ -80,15 +80,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let sent = stream.uncounted..stream.until.min(before).max(stream.uncounted);
         stream.uncounted = sent.end;
         let delay = u64::from(env.p.eject_cycles);
-        let first = (sent.start + delay).max(env.measurement.start);
-        let end = (sent.end + delay).min(env.measurement.end);
+        let first = (sent.start + delay).max(env.measured.measurement.start);
+        let end = (sent.end + delay).min(env.measured.measurement.end);
         if first < end {
-            env.ejected[terminal as usize] += end - first;
+            env.measured.ejected[terminal as usize] += end - first;
         }
         // Sent before the end of the measurement, and there behind it.
-        let (sent_before, behind) = (sent.end.min(env.measurement.end), env.measurement.end);
+        let (sent_before, behind) = (sent.end.min(env.measured.measurement.end), env.measured.measurement.end);
         for arrival in (sent.start + delay).max(behind)..sent_before.saturating_add(delay) {
-            env.late.push((arrival, terminal));
+            env.measured.late.push((arrival, terminal));
         }
     }
 
@@ -122,11 +122,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// The next cycle in which something is due.
     pub(crate) fn next_due(&self, now: u64) -> Option<u64> {
-        if self.env.active.iter().any(|&word| word != 0) || self.injection.is_active() {
+        if self.env.visits.active.iter().any(|&word| word != 0) || self.injection.is_active() {
             return Some(now + 1);
         }
-        let size = self.env.wheel.cycles();
-        let due = |&cycle: &u64| !self.env.wheel.is_empty_at(cycle) || !self.env.streams.due.is_empty_at(cycle);
+        let size = self.env.transit.wheel.cycles();
+        let due = |&cycle: &u64| !self.env.transit.wheel.is_empty_at(cycle) || !self.env.streams.due.is_empty_at(cycle);
         // Packets without anything due wait for each other: the watchdog will say so.
         (now + 1..now + size).find(due).or((self.env.pool.live() > 0).then_some(now + 1))
     }

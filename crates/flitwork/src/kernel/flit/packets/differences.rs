@@ -1,5 +1,5 @@
-//! Where flits and whole packets differ. Code that both share calls these functions instead of testing `PACKETS`. For flits most of them do nothing,
-//! and the compiler removes the call.
+//! Where flits and whole packets differ. Code that both share calls these functions instead of testing `PACKETS`. For
+//! flits most of them do nothing, and the compiler removes the call.
 
 use crate::kernel::flit::router::{ACTIVE, InputVc};
 use crate::kernel::flit::rules::{AllocationPath, Hold};
@@ -44,7 +44,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS { input.behind_last == NONE } else { input.occupied == 0 }
     }
 
-    /// The cycle in which the packet behind a tail comes to the front: whole packets are released at the start of the cycle behind their tails.
+    /// The cycle in which the packet behind a tail comes to the front: whole packets are released at the start of the
+    /// cycle behind their tails.
     #[inline(always)]
     pub(crate) fn next_front_since(env: &Env) -> u64 {
         env.now + u64::from(!PACKETS)
@@ -61,8 +62,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS { env.flits_of_all(input) } else { u32::from(input.occupied) }
     }
 
-    /// Whether the packet in front owns an output VC and may still have to wait for credits. A whole packet that has been granted its VC has all
-    /// of them.
+    /// Whether the packet in front owns an output VC and may still have to wait for credits. A whole packet that has
+    /// been granted its VC has all of them.
     pub(crate) fn may_wait_for_credits(flags: u8) -> bool {
         !PACKETS && flags & ACTIVE != 0
     }
@@ -75,7 +76,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Whether `returned` of a port counts the credits that have come back.
     pub(crate) const COUNTS_RETURNED: bool = !PACKETS;
 
-    /// Whether a granted packet has a credit of its output VC. A whole packet was granted it with all credits that it needs.
+    /// Whether a granted packet has a credit of its output VC. A whole packet was granted it with all credits that it
+    /// needs.
     #[inline(always)]
     pub(crate) fn has_credit(&mut self, output: (usize, usize)) -> bool {
         PACKETS || self.output_of(output).credits > 0
@@ -88,7 +90,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS { env.streams.credits(self.number(me, slot), credits, env.now) } else { credits }
     }
 
-    /// A waiting packet needs `needed` credits of output VC `slot`, which has fewer: whole packets are visited again when it has enough.
+    /// A waiting packet needs `needed` credits of output VC `slot`, which has fewer: whole packets are visited again
+    /// when it has enough.
     #[inline(always)]
     pub(crate) fn note_missing_credits(&self, me: usize, slot: usize, needed: u16, env: &Env) {
         if PACKETS {
@@ -110,7 +113,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     }
 }
 
-/// VC requests. Routers of whole packets are visited only if a request may succeed, so requested ports and changes are noted.
+/// VC requests. Routers of whole packets are visited only if a request may succeed, so requested ports and changes are
+/// noted.
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
@@ -191,7 +195,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if PACKETS { self.send_packet(me, slot, env) } else { self.traverse::<GENERAL, COMMON>(me, slot, turn, env) }
     }
 
-    /// Marks the columns of the general switch allocator that take no part in this cycle; returns the rows that do not, as bits.
+    /// Marks the columns of the general switch allocator that take no part in this cycle; returns the rows that do not,
+    /// as bits.
     #[inline(always)]
     pub(crate) fn mark_busy_paths(&mut self, me: usize, switch: &mut GeneralSwitch, env: &Env) -> u64 {
         if PACKETS {
@@ -200,12 +205,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return busy.rows;
         }
         // Without output speed-up, which slow channels exclude, a column is a port.
-        let busy = env.channel_timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
+        let busy = env.transit.timing.as_ref().map_or(0, |timing| timing.busy_ports(me, env.now));
         switch.set_busy_cols(busy);
         if env.rules.switch.hold == Hold::Never { 0 } else { self.serve_held_paths(me, switch, busy, env) }
     }
 
-    /// Switch allocation is over: a router of whole packets is visited again if a packet lost that could have been sent.
+    /// Switch allocation is over: a router of whole packets is visited again if a packet lost that could have been
+    /// sent.
     #[inline(always)]
     pub(crate) fn note_losers(&mut self, me: usize, env: &mut Env) {
         if PACKETS {

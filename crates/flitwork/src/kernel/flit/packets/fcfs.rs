@@ -1,7 +1,8 @@
-//! Allocation of whole packets, first come first served: both allocators are separable, input first, with FCFS arbiters. On bit masks, for routers of
-//! which one word holds all VCs.
+//! Allocation of whole packets, first come first served: both allocators are separable, input first, with FCFS
+//! arbiters. On bit masks, for routers of which one word holds all VCs.
 //!
-//! The algorithm. A packet *came first* if its head arrived earlier; of heads that arrived in one cycle, the one in the lower slot.
+//! The algorithm. A packet *came first* if its head arrived earlier; of heads that arrived in one cycle, the one in the
+//! lower slot.
 //!
 //! ```text
 //! for each waiting packet:
@@ -16,12 +17,15 @@
 //!
 //! Departures from it, none of which changes a result:
 //!
-//! 1. *Arbiters have no memory.* A round-robin pointer decides between equal priorities only, and no two input VCs have the same one. The one pointer that
-//!    matters is the VC that a packet picks; it is the VC that its slot was given last, as in iSLIP.
-//! 2. *Only ports with a change are visited.* What a waiting packet can get changes when a packet joins it, a VC is released, or credits return. A packet
-//!    that found nothing finds nothing until then. Ports where a packet lost are visited again in the next cycle.
+//! 1. *Arbiters have no memory.* A round-robin pointer decides between equal priorities only, and no two input VCs have
+//!    the same one. The one pointer that matters is the VC that a packet picks; it is the VC that its slot was given
+//!    last, as in iSLIP.
+//! 2. *Only ports with a change are visited.* What a waiting packet can get changes when a packet joins it, a VC is
+//!    released, or credits return. A packet that found nothing finds nothing until then. Ports where a packet lost are
+//!    visited again in the next cycle.
 //! 3. *Ports without a free VC are skipped*, and their changes forgotten: the release of a VC is a change.
-//! 4. *The cycle of enough credits is known.* Credits return one a cycle, so a packet that waits for credits alone is visited when they are enough.
+//! 4. *The cycle of enough credits is known.* Credits return one a cycle, so a packet that waits for credits alone is
+//!    visited when they are enough.
 //! 5. *A lone request picks and gets its VC at once*, and a lone ready packet is sent if its row and column are free.
 
 use crate::kernel::flit::router::UPPER_CLASS;
@@ -36,7 +40,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     pub(super) fn step_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let mut again = false;
         // Asked here: half of all visits end with it.
-        let look = self.requested_ports & *at(&env.changed_ports, me);
+        let look = self.requested_ports & *at(&env.visits.changed_ports, me);
         if look != 0 {
             again = self.allocate_vcs_fcfs(me, look, env);
         }
@@ -51,11 +55,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Whether the head of input VC `slot`, which is behind `other` in the order of slots, came first.
     #[inline(always)]
     fn came_before(&self, me: usize, slot: usize, other: usize, env: &Env) -> bool {
-        *at(&env.arrivals, self.number(me, slot)) < *at(&env.arrivals, self.number(me, other))
+        *at(&env.allocation.arrivals, self.number(me, slot)) < *at(&env.allocation.arrivals, self.number(me, other))
     }
 
-    /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked it. These are the
-    /// ports where something has changed; those where a packet lost are visited again in the next cycle. Whether there are such.
+    /// Each packet that waits for one of the ports `look` picks a VC of it, and each VC the oldest of those that picked
+    /// it. These are the ports where something has changed; those where a packet lost are visited again in the next
+    /// cycle. Whether there are such.
     #[inline(never)]
     fn allocate_vcs_fcfs(&mut self, me: usize, mut look: u64, env: &mut Env) -> bool {
         let mut lost = 0u64;
@@ -72,12 +77,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 env.streams.revisit_at((me, 1 << port), enough_at.max(env.now + 1));
             }
         }
-        *at_mut(&mut env.changed_ports, me) = lost;
+        *at_mut(&mut env.visits.changed_ports, me) = lost;
         lost != 0
     }
 
-    /// Allocates the VCs of one port, of which one is free; whether a packet lost. `enough_at`: the first cycle in which there will be enough credits for a packet that waits
-    /// for no more than that.
+    /// Allocates the VCs of one port, of which one is free; whether a packet lost. `enough_at`: the first cycle in
+    /// which there will be enough credits for a packet that waits for no more than that.
     #[inline(always)]
     fn allocate_port_fcfs(&mut self, me: usize, port: usize, enough_at: &mut u64, env: &mut Env) -> bool {
         let mut left = *at(&env.streams.requesters, self.port_number(me, port));
@@ -86,7 +91,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let usable = self.usable_by_credits(me, slot, port, enough_at, env);
             if !usable.is_empty() {
                 let out_vc = self.accept(slot, port, &usable);
-                self.give_vc(me, slot, (port, out_vc), env);
+                self.take_vc(me, slot, (port, out_vc), env);
             }
             return false;
         }
@@ -112,17 +117,18 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let out_vc = picked.trailing_zeros() as usize;
             picked &= picked - 1;
             granted += 1;
-            self.give_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
+            self.take_vc(me, usize::from(*at(&by, out_vc)), (port, out_vc), env);
         }
         requested > granted
     }
 
-    /// The free VCs of its class of `port` that have credits for all of a waiting packet. Of those that will have them it is noted when.
+    /// The free VCs of its class of `port` that have credits for all of a waiting packet. Of those that will have them
+    /// it is noted when.
     #[inline(always)]
     fn usable_by_credits(&mut self, me: usize, slot: usize, port: usize, enough_at: &mut u64, env: &Env) -> M {
         let vc = self.input(slot);
         let (needed, upper) = (vc.left, vc.flags >> UPPER_CLASS.trailing_zeros() & 1);
-        let mut usable = self.port(port).free.of_class(&env.classes, port, usize::from(upper));
+        let mut usable = self.port(port).free.of_class(&env.allocation.classes, port, usize::from(upper));
         let mut left = usable;
         while !left.is_empty() {
             let v = left.first();
@@ -139,7 +145,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A waiting packet is given an output VC, and picks behind it the next time.
     #[inline(always)]
-    fn give_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
+    fn take_vc(&mut self, me: usize, slot: usize, (port, out_vc): (usize, usize), env: &mut Env) {
         let requesters = at_mut(&mut env.streams.requesters, self.port_number(me, port));
         *requesters &= !(1 << slot);
         if *requesters == 0 {
@@ -149,8 +155,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.activate_after_delay(me, slot, (port, out_vc), env);
     }
 
-    /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of those that picked it: a row
-    /// is an input port, or, where each VC has an input of the crossbar, a VC. Whether one lost that may be sent in the next cycle.
+    /// Each free row picks the oldest of its ready packets whose column is free, and each output port the oldest of
+    /// those that picked it: a row is an input port, or, where each VC has an input of the crossbar, a VC. Whether one
+    /// lost that may be sent in the next cycle.
     #[inline(never)]
     fn allocate_switch_fcfs(&mut self, me: usize, env: &mut Env) -> bool {
         let busy = *at(&env.streams.busy, me);
@@ -166,11 +173,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let (mut picked, mut by) = (0u64, [0u8; 64]);
         let (mut able, mut sending) = (0u64, 0u64);
         let mut left = ready;
-        let own_rows = env.rules.switch.input_speedup > 1;
+        let row_per_vc = env.rules.switch.input_speedup > 1;
         while left != 0 {
             let (in_port, in_vc) = Self::port_and_vc(left.trailing_zeros() as usize);
             let of_port = (!0u64 >> (64 - VCS.min(64))) << (in_port * VCS);
-            let row = if own_rows { left & left.wrapping_neg() } else { of_port };
+            let row = if row_per_vc { left & left.wrapping_neg() } else { of_port };
             let mut of_row = left & row;
             left &= !row;
             if busy.rows >> env.streams.row(in_port, in_vc) & 1 == 1 {

@@ -69,7 +69,7 @@ impl Injection {
         let port = &mut self.ports[number];
         (port.vc, port.last_vc, port.head_sent) = (vc, vc, true);
         let head = FlitArrival { vc: port.entry + u32::from(vc), packet: id };
-        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(head);
+        env.transit.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(head);
         if flits > 1 {
             env.streams.due.at(env.now + u64::from(flits) - 1).last_flits.push(number as u32);
         }

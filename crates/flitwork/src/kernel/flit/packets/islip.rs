@@ -57,8 +57,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.update_requested_ports();
     }
 
-    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on. Nothing is done for
-    /// one whose port is in `others`.
+    /// A waiting packet whose port no other wants: all usable VCs grant it, it accepts the first from its pointer on.
+    /// Nothing is done for one whose port is in `others`.
     #[inline(always)]
     fn allocate_uncontended(&mut self, me: usize, slot: usize, others: u64, env: &mut Env) {
         let port = self.input(slot).port as usize;
@@ -66,8 +66,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             return;
         }
         let usable = self.usable::<false>(me, slot, port, env);
-        if env.watched {
-            env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+        if env.measured.watched {
+            env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
         }
         if !usable.is_empty() {
             env.streams.requested += 1;

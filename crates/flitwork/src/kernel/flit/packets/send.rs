@@ -18,7 +18,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc.flags &= !HEAD;
         let out_vc = output % VCS;
         self.output_of((port, out_vc)).credits -= flits;
-        env.flit_hops += u64::from(flits);
+        env.measured.flit_hops += u64::from(flits);
         self.ready.remove(slot);
 
         let streams = &mut env.streams;
@@ -38,16 +38,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let out_port = self.port(port);
             out_port.flits += u64::from(flits);
             let head = FlitArrival { vc: far_end + out_vc as u32, packet };
-            match env.channel_timing.as_ref() {
-                None => env.next_flits.push(head),
+            match env.transit.timing.as_ref() {
+                None => env.transit.next_flits.push(head),
                 Some(timing) => {
                     let cycles = timing.hop_cycles[timing.at(me, port)];
-                    env.wheel.at(now + u64::from(cycles)).flits.push(head);
+                    env.transit.wheel.at(now + u64::from(cycles)).flits.push(head);
                 }
             }
         } else {
             let arrival = now + u64::from(env.p.eject_cycles);
-            env.wheel.at(arrival + u64::from(flits) - 1).tails.push(packet);
+            env.transit.wheel.at(arrival + u64::from(flits) - 1).tails.push(packet);
             let returns = arrival + u64::from(env.p.eject_credit_cycles);
             let credits = Returning { vc: self.number(me, output) as u32, flits };
             env.streams.due.at(returns).credits.push(credits);
@@ -62,7 +62,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if feeder != NONE {
             let vc = feeder + in_vc as u32;
             let cycles = env
-                .channel_timing
+                .transit
+                .timing
                 .as_ref()
                 .map_or(env.p.credit_cycles, |timing| timing.credit_cycles[timing.at(me, in_port)]);
             env.streams.due.at(now + u64::from(cycles)).credits.push(Returning { vc, flits });
@@ -73,8 +74,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of a VC that has an owner
-    /// are of use when it is released, and who will wait for the port later visits it anyway.
+    /// An output VC has been released, or has more credits: whether a packet waits that may request it now. Credits of
+    /// a VC that has an owner are of use when it is released, and who will wait for the port later visits it anyway.
     #[inline(always)]
     pub(super) fn note_if_requested(&mut self, me: usize, (port, vc): (usize, usize), env: &mut Env) -> bool {
         let chooses = env.rules.ports.selects_any;
@@ -89,10 +90,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         wanted
     }
 
-    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in the next cycle
-    /// where one of their packets loses. Where no VC is free, its release is a change.
+    /// The ports that packets wait for, that have changed, and that have a free VC: they are visited now, and again in
+    /// the next cycle where one of their packets loses. Where no VC is free, its release is a change.
     pub(crate) fn ports_to_visit(&mut self, me: usize, env: &mut Env) -> u64 {
-        let mut look = std::mem::take(at_mut(&mut env.changed_ports, me)) & self.requested_ports;
+        let mut look = std::mem::take(at_mut(&mut env.visits.changed_ports, me)) & self.requested_ports;
         let mut left = look;
         while left != 0 {
             let port = left.trailing_zeros() as usize;
@@ -134,7 +135,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         aside
     }
 
-    /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the next cycle.
+    /// Whether something that is ready was not granted, although its row and column are free: it may be granted in the
+    /// next cycle.
     pub(super) fn may_send(&mut self, me: usize, env: &Env) -> bool {
         let (busy, mut from) = (env.streams.busy[me], 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {

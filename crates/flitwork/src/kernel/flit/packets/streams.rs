@@ -1,5 +1,5 @@
-//! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back, and when to
-//! visit a router again.
+//! What the packet kernel knows besides the routers: streams of flits through switches, credits that are coming back,
+//! and when to visit a router again.
 
 use super::credits::Credits;
 use super::due::{DuePackets, Revisit};
@@ -33,7 +33,8 @@ pub(crate) struct Streams {
     spare: Option<Box<DuePackets>>,
     /// Length of the longest packet so far.
     longest: u16,
-    /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of them already.
+    /// Cycle in which the last credit that is coming back to an output VC arrives, by VC: the router's count has all of
+    /// them already.
     pub(crate) complete: Vec<u64>,
     /// By router.
     pub busy: Vec<Busy>,
@@ -41,11 +42,12 @@ pub(crate) struct Streams {
     pub(crate) streams: Vec<Stream>,
     /// Input VCs whose packets wait for a VC of an output port, `[router][port]`; kept where [`super::fcfs`] allocates.
     pub requesters: Vec<u64>,
-    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were visited.
+    /// Requests of packets for VCs in this router's cycle that have not been granted, and the ports whose packets were
+    /// visited.
     pub requested: u32,
     pub visited_ports: u64,
-    /// Whether the router has to be visited in the next cycle, and the first later cycle in which it will have enough credits for a
-    /// packet that waits; set while it is visited.
+    /// Whether the router has to be visited in the next cycle, and the first later cycle in which it will have enough
+    /// credits for a packet that waits; set while it is visited.
     pub revisit: bool,
     pub(crate) enough_at: Cell<u64>,
     pub(crate) input_speedup: usize,
@@ -104,7 +106,8 @@ impl Streams {
         self.spare = Some(taken);
     }
 
-    /// Flits of the packet that has been granted a port (numbered across routers) that have not been sent before cycle `before`.
+    /// Flits of the packet that has been granted a port (numbered across routers) that have not been sent before cycle
+    /// `before`.
     pub fn unsent_flits(&self, port: usize, before: u64) -> u32 {
         self.streams[port].until.saturating_sub(before) as u32
     }
@@ -121,8 +124,8 @@ impl Streams {
         self.credits_of(vc, all).by(now)
     }
 
-    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be visited when there are enough, if that is
-    /// known.
+    /// A packet needs `needed` credits of an output VC that has fewer now: its router will be visited when there are
+    /// enough, if that is known.
     #[inline]
     pub fn wait_for_credits(&self, vc: usize, all: u16, needed: u16) {
         if let Some(cycle) = (Credits { all, complete: self.complete[vc] }).enough_from(needed) {
@@ -145,7 +148,8 @@ impl Streams {
         self.due.at(at).revisits.push(Revisit { router: router as u32, ports });
     }
 
-    /// A request was granted a VC. Where packets select the ejection port with the most free VCs, that may be another one now.
+    /// A request was granted a VC. Where packets select the ejection port with the most free VCs, that may be another
+    /// one now.
     #[inline(always)]
     pub fn granted_vc(&mut self, selects_ejection_port: bool) {
         self.requested -= 1;
@@ -160,8 +164,9 @@ impl Streams {
 }
 
 impl Env {
-    /// A packet of `flits` flits is to be sent. What is known of it the longest time before is when its last flit comes: the wheels reach as
-    /// far as that of the longest so far, and no further, so that what is due lies in little memory.
+    /// A packet of `flits` flits is to be sent. What is known of it the longest time before is when its last flit
+    /// comes: the wheels reach as far as that of the longest so far, and no further, so that what is due lies in little
+    /// memory.
     #[inline(always)]
     pub(super) fn make_room_for(&mut self, flits: u16) {
         if flits > self.streams.longest {
@@ -173,7 +178,7 @@ impl Env {
     fn reach_further(&mut self, flits: u16) {
         self.streams.longest = flits;
         let longest = self.p.longest_delay_cycles + u64::from(flits);
-        self.wheel.reach(self.now, longest);
+        self.transit.wheel.reach(self.now, longest);
         self.streams.due.reach(self.now, longest);
     }
 }

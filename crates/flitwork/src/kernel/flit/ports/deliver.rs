@@ -31,8 +31,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Delivers everything that is due now. Each loop is out of line, so that nothing else takes its registers.
     pub(crate) fn deliver_due(&mut self, arrived: &mut Vec<Arrival>) {
         let now = self.env.now;
-        let slot = self.env.wheel.take(now);
-        if self.env.shared_buffers.is_some() {
+        let slot = self.env.transit.wheel.take(now);
+        if self.env.allocation.shared_buffers.is_some() {
             self.deliver_shared_credits(&slot.credits);
         } else if self.env.rules.route.is_adaptive() {
             self.deliver_credits_and_note(&slot.credits);
@@ -69,7 +69,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         // At once, so that there is one look at the room for them.
         arrived.extend(slot.tails.iter().map(|&packet| self.env.pool.arrival(packet)));
         slot.tails.iter().for_each(|&packet| self.env.pool.remove(packet));
-        self.env.wheel.put_back(self.env.now, slot);
+        self.env.transit.wheel.put_back(self.env.now, slot);
     }
 
     #[inline(never)]
@@ -80,7 +80,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are `port_only_heads` of [`Stages`](crate::kernel::flit::rules::Stages).
+    /// `FAT_TREE`: the network is a tree. `PORT_ONLY`: heads are `port_only_heads` of
+    /// [`Stages`](crate::kernel::flit::rules::Stages).
     #[inline(never)]
     fn deliver_flits<const FAT_TREE: bool, const PORT_ONLY: bool>(&mut self, flits: &[FlitArrival]) {
         for flit in flits {

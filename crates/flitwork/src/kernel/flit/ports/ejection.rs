@@ -33,15 +33,15 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let p = &env.p;
         let arrival = turn + u64::from(p.eject_cycles);
         if let Some(packet) = tail {
-            env.wheel.at(arrival).tails.push(packet);
+            env.transit.wheel.at(arrival).tails.push(packet);
         }
         let number = me * Self::slots_in(env) + output;
-        env.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(number as u32);
+        env.transit.wheel.at(arrival + u64::from(p.eject_credit_cycles)).credits.push(number as u32);
         // Without output speed-up all flits of a cycle arrive in the same one.
-        let counts = if GENERAL { env.measurement.contains(&arrival) } else { env.counts_ejected };
+        let counts = if GENERAL { env.measured.measurement.contains(&arrival) } else { env.measured.counts_ejected };
         if counts {
-            env.ejected[terminal as usize] += 1;
-        } else if env.now < env.measurement.end && arrival >= env.measurement.end {
+            env.measured.ejected[terminal as usize] += 1;
+        } else if env.now < env.measured.measurement.end && arrival >= env.measured.measurement.end {
             Self::eject_late(terminal, arrival, env);
         }
     }
@@ -49,15 +49,17 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Takes note of a flit that goes to a terminal.
     #[inline(never)]
     pub(crate) fn note_flit(&self, port: usize, packet: u32, tail: bool, turn: u64, env: &mut Env) {
-        let Some(times) = env.flit_times.as_mut().filter(|_| self.port_at(port).far_end == NONE) else { return };
+        let Some(times) = env.measured.flit_times.as_mut().filter(|_| self.port_at(port).far_end == NONE) else {
+            return;
+        };
         let arrival = turn + u64::from(env.p.eject_cycles);
-        times.arrives(env.pool.origin(packet), tail, arrival, env.now, &env.measurement);
+        times.arrives(env.pool.origin(packet), tail, arrival, env.now, &env.measured.measurement);
     }
 
     /// Notes a flit that arrives just behind the end of the measurement.
     #[cold]
     #[inline(never)]
     fn eject_late(terminal: u32, arrival: u64, env: &mut Env) {
-        env.late.push((arrival, terminal));
+        env.measured.late.push((arrival, terminal));
     }
 }

@@ -1,4 +1,5 @@
-//! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has credits.
+//! Injection: each port between a terminal and its router sends the flits of one packet at a time, as far as it has
+//! credits.
 
 use crate::kernel::flit::Env;
 use crate::kernel::flit::router::SharedBuffers;
@@ -35,8 +36,8 @@ pub(crate) struct InjectionPort {
 #[derive(Debug)]
 pub(crate) struct Injection {
     pub(crate) ports: Vec<InjectionPort>,
-    /// Free places in the buffers behind each port, `[port][vc]`. Where packets move whole: with those that are coming back, the last
-    /// of them in the cycle of `complete`.
+    /// Free places in the buffers behind each port, `[port][vc]`. Where packets move whole: with those that are coming
+    /// back, the last of them in the cycle of `complete`.
     pub(crate) credits: Vec<u16>,
     pub(crate) complete: Vec<u64>,
     /// Credits of one port that have come back.
@@ -61,8 +62,8 @@ pub(crate) struct Injection {
 }
 
 impl Injection {
-    /// The injection ports of a plan, idle; `packets`: packets move whole; `own`: the routers that are there.
-    pub fn new(plan: &Plan, layout: Layout, packets: bool, own: &Range<usize>) -> Self {
+    /// The injection ports of a plan, idle; `packets`: packets move whole; `router_range`: the routers that are there.
+    pub fn new(plan: &Plan, layout: Layout, packets: bool, router_range: &Range<usize>) -> Self {
         let Plan { params: p, fabric, routing, .. } = plan;
         let network = &plan.spec.network;
         let ports = p.terminals * p.nic_ports;
@@ -80,7 +81,7 @@ impl Injection {
             let router = fabric.router_of(terminal);
             let local = (terminal - fabric.terminals_at(router).start) as usize * p.nic_ports + number % p.nic_ports;
             let slot = layout.slot(fabric.network_ports_of(router) + local, 0);
-            let entry = (layout.vc(router as usize, slot) as u32).wrapping_sub(layout.vc(own.start, 0) as u32);
+            let entry = (layout.vc(router as usize, slot) as u32).wrapping_sub(layout.vc(router_range.start, 0) as u32);
             InjectionPort { entry, ..idle }
         };
         // A VC that terminals may not fill has no credits.
@@ -98,7 +99,7 @@ impl Injection {
             vcs: p.vcs,
             active: vec![0; p.terminals.div_ceil(64)],
             starved: vec![0; p.terminals.div_ceil(64)],
-            words: words_of(plan, own),
+            words: words_of(plan, router_range),
             routing: routing.clone(),
             seed: plan.spec.run.seed,
             injection_vc: network.nic.injection_vc,
@@ -119,7 +120,7 @@ impl Injection {
     pub fn shared_credit(&mut self, at: usize) {
         let port = at / self.vcs;
         if let Some(buffers) = &mut self.shared_buffers {
-            buffers.give_back(port, at);
+            buffers.release(port, at);
             self.renew_credits(port);
         }
         self.wake_starved((at as u32 / self.credits_per_terminal) as usize);
@@ -153,7 +154,7 @@ impl Injection {
         self.active.iter().any(|&word| word != 0)
     }
 
-    /// One cycle of all ports.
+    /// Advances all injection ports by one cycle.
     #[inline(never)]
     pub fn step<const PACKETS: bool>(&mut self, env: &mut Env, ends: &mut Endpoints) {
         let created = !PACKETS && self.sends_as_created(env, ends);
@@ -177,7 +178,7 @@ impl Injection {
             }
             self.active[word] = active;
         }
-        if env.stalls.is_some() {
+        if env.measured.stalls.is_some() {
             self.count_sync_waits(env, ends);
         }
     }
@@ -196,7 +197,7 @@ impl Injection {
                 busy |= at(&self.ports, port).packet != NONE
                     || !ends.nics.pauses(terminal, k)
                         && (!ends.nics.message_done(terminal, k) || ends.nics.is_due(terminal, env.now));
-            } else if !env.watched {
+            } else if !env.measured.watched {
                 // A port without a credit sleeps until one arrives, unless its waiting is counted.
                 self.starved[terminal / 64] |= 1 << (terminal % 64);
             } else {
@@ -232,7 +233,7 @@ impl Injection {
         let (from, to) = (env.router_of(terminal), env.router_of(dst as usize));
         let bits = || packet_bits(self.seed, terminal as u32, sequence);
         let end = |router: usize, terminal: u32| End { router: router as u32, terminal };
-        let (head, hops) = match &env.fat_tree {
+        let (head, hops) = match &env.route.fat_tree {
             Some(tree) => (tree.start(end(from, terminal as u32), end(to, dst)), 0),
             None => self.routing.start(end(from, terminal as u32), end(to, dst), tie_bits, bits),
         };
@@ -253,7 +254,7 @@ impl Injection {
             background,
         });
         let packet = Packet {
-            key: Packet::key(*at(env.routes.keys(), head.to as usize), head.label),
+            key: Packet::key(*at(env.route.table.keys(), head.to as usize), head.label),
             next: NONE,
             here: 0,
             dst,
@@ -301,10 +302,10 @@ impl Injection {
         };
         if !can_send {
             let port = at(&self.ports, number);
-            if let Some(stalls) = &mut env.stalls {
+            if let Some(stalls) = &mut env.measured.stalls {
                 stalls.source_no_credit(port.left == 1);
             }
-            if env.watched {
+            if env.measured.watched {
                 env.wait_at_source(terminal, k, packet, head_sent);
             }
             return false;
@@ -322,11 +323,11 @@ impl Injection {
             origin.injected = env.now;
             ends.log.injected(origin.record, origin.src, flits, env.now);
         }
-        if let Some(times) = &mut env.flit_times {
+        if let Some(times) = &mut env.measured.flit_times {
             times.left(env.pool.origin(packet), env.now);
         }
         let flit = FlitArrival { vc: port.entry + u32::from(vc), packet: if head_sent { NONE } else { packet } };
-        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
+        env.transit.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;
         if port.left == 0 {
             port.packet = NONE;
@@ -336,7 +337,8 @@ impl Injection {
         true
     }
 
-    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are the port's.
+    /// The VC for the head of a packet at port `number`, if there is one with the credits that it needs; `credits` are
+    /// the port's.
     #[inline(always)]
     pub(crate) fn vc_for(&self, packet: &Packet, number: usize, credits: &[u16], env: &Env) -> Option<u16> {
         let p = &env.p;
@@ -360,7 +362,7 @@ impl Injection {
 
     /// Ports that could send but for a message that a rank should have received before.
     fn count_sync_waits(&self, env: &mut Env, ends: &Endpoints) {
-        let Some(stalls) = &mut env.stalls else { return };
+        let Some(stalls) = &mut env.measured.stalls else { return };
         for (terminal, ports) in self.ports.chunks(env.p.nic_ports).enumerate() {
             let idle = |&(k, port): &(usize, &InjectionPort)| port.packet == NONE && !ends.nics.pauses(terminal, k);
             let idle = ports.iter().enumerate().filter(idle).count();

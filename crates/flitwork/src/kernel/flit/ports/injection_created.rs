@@ -1,5 +1,5 @@
-//! Injection of packets that go as traffic creates them, where ports request nothing but credits: a packet whose head has a credit at once is
-//! drawn, made and sent in one go, and a port remembers only what it has begun.
+//! Injection of packets that go as traffic creates them, where ports request nothing but credits: a packet whose head
+//! has a credit at once is drawn, made and sent in one go, and a port remembers only what it has begun.
 
 use super::injection::{Injection, choose_vc};
 use crate::kernel::flit::Env;
@@ -11,8 +11,8 @@ impl Injection {
     /// Whether all ports are served so.
     pub(super) fn sends_as_created(&self, env: &Env, ends: &Endpoints) -> bool {
         let rules = &env.rules;
-        let only_credits_matter = !env.watched
-            && env.flit_times.is_none()
+        let only_credits_matter = !env.measured.watched
+            && env.measured.flit_times.is_none()
             && !rules.vcs.private
             && self.shared_buffers.is_none()
             && !self.whole_buffer;
@@ -44,7 +44,7 @@ impl Injection {
         };
         credits[vc] -= 1;
         let flit = FlitArrival { vc: port.entry + vc as u32, packet };
-        env.wheel.at(env.now + u64::from(p.inject_cycles)).flits.push(flit);
+        env.transit.wheel.at(env.now + u64::from(p.inject_cycles)).flits.push(flit);
         let origin = env.pool.origin_mut(packet);
         origin.injected = env.now;
         ends.log.injected(origin.record, terminal as u32, flits, env.now);
@@ -68,7 +68,7 @@ impl Injection {
         }
         *credits -= 1;
         let flit = FlitArrival { vc: port.entry + u32::from(port.vc), packet: NONE };
-        env.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
+        env.transit.wheel.at(env.now + u64::from(env.p.inject_cycles)).flits.push(flit);
         port.left -= 1;
         if port.left > 0 {
             return true;

@@ -1,16 +1,17 @@
 //! Congestion information: what routers report about their queues, hop by hop along rows and columns.
 //!
-//! At the end of each cycle every router notes its queue behind each output port: the places taken in the buffers at the other
-//! end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its routes, each note as old as
-//! the information takes to come from there.
+//! At the end of each cycle every router notes its queue behind each output port: the places taken in the buffers at
+//! the other end, over their capacity, in steps of 1/15. A packet compares the sums of the notes along its routes, each
+//! note as old as the information takes to come from there.
 //!
-//! Neither notes nor sums are taken anew each time. A place counts as taken when a flit leaves for it and as free when its credit
-//! comes back. Where information takes time, the board holds running sums, `sum(t, r) = note(t, r) + sum(t - delay, next(r))`. The sum of
-//! `n` notes from router `r` on is then `sum(t, r) - sum(t - n delay, n hops behind r)`: what both have in common cancels, also
-//! round a ring, and also where they overflow.
+//! Neither notes nor sums are taken anew each time. A place counts as taken when a flit leaves for it and as free when
+//! its credit comes back. Where information takes time, the board holds running sums,
+//! `sum(t, r) = note(t, r) + sum(t - delay, next(r))`. The sum of `n` notes from router `r` on is then
+//! `sum(t, r) - sum(t - n delay, n hops behind r)`: what both have in common cancels, also round a ring, and also where
+//! they overflow.
 
 use crate::plan::Params;
-use crate::routing::{Information, News};
+use crate::routing::{CongestionSpread, Information};
 use crate::topology::{Coords, Grid};
 use crate::transit::{FlitArrival, Layout, NONE};
 use crate::unchecked::{at, at_mut};
@@ -21,12 +22,12 @@ const FULL: u32 = 15;
 /// The queue notes of the last cycles.
 #[derive(Debug)]
 pub(crate) struct CongestionBoard {
-    spread: News,
+    spread: CongestionSpread,
     routers: usize,
     /// VCs of a port in the state's numbering: `vc / vcs` is the number of a port in the network.
     vcs: u32,
-    /// By number of a port, the place on the board (`port * routers + router`) of the channel that leaves by this output port, and
-    /// of the one that arrives at this input port. [`NONE`] where there is none.
+    /// By number of a port, the place on the board (`port * routers + router`) of the channel that leaves by this
+    /// output port, and of the one that arrives at this input port. [`NONE`] where there is none.
     leaving: Vec<u32>,
     arriving: Vec<u32>,
     /// Places taken behind each output port, and the note of it now, by place on the board.
@@ -48,7 +49,7 @@ pub(crate) struct CongestionBoard {
 
 impl CongestionBoard {
     /// An empty board for a network whose VCs are numbered by `layout`.
-    pub fn new(grid: &Grid, p: &Params, spread: News, layout: Layout) -> Self {
+    pub fn new(grid: &Grid, p: &Params, spread: CongestionSpread, layout: Layout) -> Self {
         let capacity = p.port_places();
         let depth = spread.cycles_kept(grid);
         let (ports, routers) = (p.network_ports, p.routers);
@@ -160,8 +161,8 @@ impl CongestionBoard {
         }
     }
 
-    /// Of `ports`, the one with the smallest mean queue over the routers that a packet from router `me` to router `to` would pass in
-    /// its dimension; ties to the larger remaining distance, then to the lower port.
+    /// The port among `ports` with the smallest mean queue over the routers that a packet from router `me` to router
+    /// `to` would pass in its dimension; ties to the larger remaining distance, then to the lower port.
     pub fn best_port(&self, me: usize, to: usize, ports: u64, now: u64) -> usize {
         let (at, to) = (&self.coords[me], &self.coords[to]);
         // (sum, routers, distance, port) of the best so far.
@@ -230,7 +231,7 @@ mod tests {
             "routing": {"kind": "cross_line"}, "router": {"vcs": 6, "buffer_flits": 10}},
             "workload": {"kind": "uniform", "offered_load": 0.1}}"#;
         let plan = crate::Plan::new(&crate::spec::from_json(spec).unwrap()).unwrap();
-        CongestionBoard::new(&grid, &plan.params, News { information, delay_cycles }, LAYOUT)
+        CongestionBoard::new(&grid, &plan.params, CongestionSpread { information, delay_cycles }, LAYOUT)
     }
 
     /// Fills the queue of router 3 of the first row towards plus x, and empties it again.

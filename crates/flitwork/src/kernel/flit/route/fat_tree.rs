@@ -1,6 +1,8 @@
-//! Routes in fat trees. The route of each head is looked up without dispatch. Where packets compare up ports, a packet selects the least loaded one at
-//! the end of its routing stage, or at its first VC request if there is no such stage, and keeps it.
+//! Routes in fat trees. The route of each head is looked up without dispatch. Where packets compare up ports, a packet
+//! selects the least loaded one at the end of its routing stage, or at its first VC request if there is no such stage,
+//! and keeps it.
 
+use crate::kernel::flit::env::RouteState;
 use crate::kernel::flit::router::{EJECTING, HEAD, SlotSet, UNDECIDED, WAITING};
 use crate::kernel::flit::rules::RouteMode;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -43,7 +45,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The port that the packet that came to the front of an input VC requests, with its flags.
     #[inline(always)]
     pub(super) fn next_in_fat_tree(&mut self, me: usize, slot: usize, env: &mut Env) -> (u8, u8) {
-        let Env { fat_tree: Some(tree), pool, .. } = env else { return (0, HEAD) };
+        let Env { route: RouteState { fat_tree: Some(tree), .. }, pool, .. } = env else { return (0, HEAD) };
         let front = self.input(slot).front;
         let (packet, origin) = pool.with_origin(front);
         let (to, label) = packet.walks_to();
@@ -70,7 +72,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The front packet of an input VC is in the routing stage until cycle `requests_from`, when it requests a VC; it selects a port in the last cycle of that stage.
+    /// The front packet of an input VC is in the routing stage until cycle `requests_from`, when it requests a VC; it
+    /// selects a port in the last cycle of that stage.
     #[inline(never)]
     pub(super) fn schedule_selection(&mut self, me: usize, slot: usize, flags: u8, requests_from: u64, env: &mut Env) {
         self.input(slot).flags = flags;
@@ -79,7 +82,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.routed.insert(slot);
             env.activate(me);
         } else {
-            env.wheel.at(selects_up_port).wakes.push(self.number(me, slot) as u32);
+            env.transit.wheel.at(selects_up_port).wakes.push(self.number(me, slot) as u32);
         }
     }
 
@@ -103,7 +106,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 if env.rules.stages.routing_in_router {
                     self.input(slot).flags |= WAITING;
                 } else {
-                    env.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);
+                    env.transit.wheel.at(env.now + 1).wakes.push(self.number(me, slot) as u32);
                 }
             }
             from = word + 1;
@@ -113,7 +116,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Waiting packets that have not selected a port yet do so now.
     #[inline(never)]
     fn select_up_ports_of_waiting(&mut self, me: usize, env: &mut Env) {
-        // The ports with the fewest flits behind them, found for the first packet that needs them: no flit leaves meanwhile.
+        // The ports with the fewest flits behind them, found for the first packet that needs them: no flit leaves
+        // meanwhile.
         let (mut least, mut from) = (0u64, 0);
         while let Some((word, mut bits)) = self.waiting.word_from(from) {
             while bits != 0 {
@@ -128,11 +132,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.renew_requests();
     }
 
-    /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic order from
-    /// one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is not known.
+    /// The front packet of an input VC selects the least loaded of some up ports, drawn at random, or of all in cyclic
+    /// order from one that is drawn. Of equals the first. `least`: see [`Router::least_loaded`]; nothing where that is
+    /// not known.
     #[inline(always)]
     fn select_up_port(&mut self, me: usize, slot: usize, least: &mut u64, env: &mut Env) {
-        let Some(tree) = &env.fat_tree else { return };
+        let Some(tree) = &env.route.fat_tree else { return };
         let parents = tree.steps.parents(tree.first + me);
         let origin = env.pool.origin(self.input(slot).front);
         let bits = packet_bits(tree.seed, origin.src, origin.sequence);
@@ -167,7 +172,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             least |= u64::from(behind == fewest) << port;
         };
         let ports = 0..(ports as usize).min(PORTS);
-        if !Self::COUNTS_RETURNED || env.shared_buffers.is_some() {
+        if !Self::COUNTS_RETURNED || env.allocation.shared_buffers.is_some() {
             ports.for_each(|port| compare(port, self.flits_behind(me, port, env)));
         } else {
             for port in ports {
@@ -181,7 +186,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Flits that have left by a port and whose credits have not come back.
     #[inline(always)]
     pub(crate) fn flits_behind(&self, me: usize, port: usize, env: &Env) -> u32 {
-        if let Some(buffers) = &env.shared_buffers {
+        if let Some(buffers) = &env.allocation.shared_buffers {
             return self.flits_behind_shared(me, port, buffers, env.p.vcs);
         }
         self.flits_without_credit(me, port, env)

@@ -1,4 +1,5 @@
-//! What becomes of the packet that comes to the front of an input VC: its route is found, then it waits for an output VC.
+//! What becomes of the packet that comes to the front of an input VC: its route is found, then it waits for an output
+//! VC.
 
 use crate::kernel::flit::router::{EJECTING, HEAD, UPPER_CLASS, WAITING};
 use crate::kernel::flit::rules::{Arrivals, RouteMode};
@@ -23,7 +24,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Brings the next packet of a VC to its front. Out of line: it is rare, and must take no registers from the usual case.
+    /// Brings the next packet of a VC to its front. Out of line: it is rare, and must take no registers from the usual
+    /// case.
     #[inline(never)]
     fn bring_next_to_front(&mut self, me: usize, slot: usize, env: &mut Env) {
         let vc = self.input(slot);
@@ -38,8 +40,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.route_front(me, slot, Self::next_front_since(env), env);
     }
 
-    /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the front
-    /// behind a tail that has just left.
+    /// Routes the packet that came to the front of an input VC in cycle `since`: now, or the next one if it came to the
+    /// front behind a tail that has just left.
     #[inline(always)]
     pub(crate) fn route_front(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) {
         if env.rules.route != RouteMode::AtSource {
@@ -59,10 +61,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) {
         let front = self.input(slot).front;
         let packet = &mut env.pool[front];
-        let (port, flags) = match env.routes.next_field(me, packet.key) {
+        let (port, flags) = match env.route.table.next_field(me, packet.key) {
             Some(field) => {
                 packet.wraps |=
-                    env.routes.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
+                    env.route.table.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
                 // Both bits of the field with one shift.
                 let bits = u16::from_le_bytes([packet.minus, packet.wraps]) >> field;
                 let upper = (bits >> (8 - UPPER_CLASS.trailing_zeros())) as u8 & UPPER_CLASS;
@@ -140,10 +142,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             // The cycle of the lowest 32 bits that is not later than now.
             let here = env.pool[vc.front].here;
             let number = me * Self::slots_in(env) + slot;
-            env.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
+            env.allocation.arrivals[number] = env.now - u64::from((env.now as u32).wrapping_sub(here));
         }
         let requests_from = env.requests_from(me, vc.front, since);
-        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since` on.
+        // Behind a tail this cycle's requests have been made already, so waiting from now on is waiting from `since`
+        // on.
         if requests_from == since {
             vc.flags = flags | WAITING;
             self.request_vc(me, slot, port, env);
@@ -155,7 +158,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             env.activate(me);
         } else {
             vc.flags = flags;
-            env.wheel.at(requests_from).wakes.push(self.number(me, slot) as u32);
+            env.transit.wheel.at(requests_from).wakes.push(self.number(me, slot) as u32);
         }
     }
 }

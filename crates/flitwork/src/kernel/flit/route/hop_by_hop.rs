@@ -1,12 +1,15 @@
-//! Routing hop by hop: the candidate output ports of the packet at the front of each buffer, and which of them it requests now.
+//! Routing hop by hop: the candidate output ports of the packet at the front of each buffer, and which of them it
+//! requests now.
 //!
-//! The routing function answers once, when a packet comes to the front. Its candidates are stored here, beside the routers, because
-//! dimension order does not need them. In each cycle in which the packet waits, its candidate ports are searched for free virtual
-//! channels, and one is picked.
+//! The routing function answers once, when a packet comes to the front. Its candidates are stored here, beside the
+//! routers, because dimension order does not need them. In each cycle in which the packet waits, its candidate ports
+//! are searched for free virtual channels, and one is picked.
 //!
-//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is skipped
-//! until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a free one usable comes.
+//! In a full network most packets find nothing, cycle after cycle. One that has found nothing is *blocked*: it is
+//! skipped until one of its ports changes, which is when a VC of that port becomes free, or a credit that may make a
+//! free one usable comes.
 
+use crate::kernel::flit::env::{PortLayout, RouteState};
 use crate::kernel::flit::route::CongestionBoard;
 use crate::kernel::flit::router::EJECTING;
 use crate::kernel::flit::vc_allocation::VcRequest;
@@ -58,24 +61,24 @@ pub(crate) struct HopByHopRoutes {
 }
 
 impl HopByHopRoutes {
-    /// For routers `own` of a plan; `None` unless its routing decides hop by hop.
-    pub fn new(plan: &Plan, layout: Layout, own: &Range<usize>) -> Option<Box<Self>> {
+    /// For routers `router_range` of a plan; `None` unless its routing decides hop by hop.
+    pub fn new(plan: &Plan, layout: Layout, router_range: &Range<usize>) -> Option<Box<Self>> {
         let (routing, p, fabric) = (plan.routing.hop_by_hop()?, &plan.params, &plan.fabric);
         let sets = routing.division().sets(p.vcs as u32);
         // The last one: a VC of two sets counts as one of the second (`Division::Overlapping`).
         let set_of = |v: u32| sets.iter().rposition(|s| s.contains(&v)).unwrap_or(0) as u8;
-        let single_port = routing.asks_for_one_port();
+        let single_port = routing.requests_one_port();
         Some(Box::new(HopByHopRoutes {
             single_port,
             selection: routing.selection(),
             patience_cycles: routing.patience_cycles(),
             set_of_vc: (0..p.vcs as u32).map(set_of).collect(),
             sets: sets.into_iter().map(|s| (s.start as usize, s.end as usize)).collect(),
-            candidates: vec![Candidates::default(); if single_port { 0 } else { own.len() * layout.slots }],
-            turns: vec![0; own.len()],
-            first: own.start as u32,
+            candidates: vec![Candidates::default(); if single_port { 0 } else { router_range.len() * layout.slots }],
+            turns: vec![0; router_range.len()],
+            first: router_range.start as u32,
             congestion: routing
-                .news()
+                .congestion_spread()
                 .zip(fabric.grid())
                 .map(|(spread, grid)| CongestionBoard::new(grid, p, spread, layout)),
             seed: plan.spec.run.seed,
@@ -135,7 +138,8 @@ impl HopByHopRoutes {
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
-    /// Whether the front packet of VC `vc` would find as little as the last time; since then these ports of its router have changed.
+    /// Whether the front packet of VC `vc` would find as little as the last time; since then these ports of its router
+    /// have changed.
     #[inline(always)]
     pub fn blocked(&self, vc: usize, changed_ports: u64) -> bool {
         let candidates = at(&self.candidates, vc);
@@ -171,11 +175,11 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Routes the packet that entered to the front of an input VC: the first port that it may request, from cycle `since` on; `None`
-    /// at its destination.
+    /// Routes the packet that entered to the front of an input VC: the first port that it may request, from cycle
+    /// `since` on; `None` at its destination.
     pub(super) fn route_to_candidates(&mut self, me: usize, slot: usize, since: u64, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
-        let Env { hop_by_hop, pool, router_of, .. } = env;
+        let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
         let hop_by_hop = hop_by_hop.as_mut()?;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
@@ -186,10 +190,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         Some(if choice.ports == 0 { first } else { choice.ports.trailing_zeros() as u8 })
     }
 
-    /// Routes the packet that entered to the front of an input VC, where it has one candidate port only; `None` at its destination.
+    /// Routes the packet that entered to the front of an input VC, where it has one candidate port only; `None` at its
+    /// destination.
     pub(super) fn route_to_single_port(&mut self, me: usize, slot: usize, env: &mut Env) -> Option<u8> {
         let network_ports = env.network_ports(me);
-        let Env { hop_by_hop, pool, router_of, .. } = env;
+        let Env { route: RouteState { hop_by_hop, .. }, pool, layout: PortLayout { router_of, .. }, .. } = env;
         let (in_port, vc) = Self::port_and_vc(slot);
         let entered = (in_port < network_ports).then_some((in_port as u8, vc));
         let (packet, origin) = pool.with_origin(self.input(slot).front);
@@ -207,7 +212,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         vc_requests: &mut Vec<VcRequest<M>>,
         env: &mut Env,
     ) -> bool {
-        let Some(mut hop_by_hop) = env.hop_by_hop.take() else { return false };
+        let Some(mut hop_by_hop) = env.route.hop_by_hop.take() else { return false };
         let before = vc_requests.len();
         if hop_by_hop.requests_all_ports() {
             self.request_all_ports(me, slot, &hop_by_hop, vc_requests, env);
@@ -219,7 +224,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let detours_later = self.may_detour_later(me, slot, &hop_by_hop, env);
         hop_by_hop.candidates[self.number(me, slot)].blocked = !found && !detours_later;
         Self::note_later_request(detours_later, env);
-        env.hop_by_hop = Some(hop_by_hop);
+        env.route.hop_by_hop = Some(hop_by_hop);
         found
     }
 
@@ -241,7 +246,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The one port that a packet requests, with the VCs that it may use: a minimal one, else the escape channel, else a detour.
+    /// The one port that a packet requests, with the VCs that it may use: a minimal one, else the escape channel, else
+    /// a detour.
     fn select_candidate(
         &mut self,
         me: usize,
@@ -393,7 +399,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A packet was given a VC of `port`: updates hops, crossings and misroutes in its header.
     pub(crate) fn record_hop(&mut self, me: usize, slot: usize, port: usize, env: &mut Env) {
-        let Env { hop_by_hop: Some(hop_by_hop), pool, .. } = env else { return };
+        let Env { route: RouteState { hop_by_hop: Some(hop_by_hop), .. }, pool, .. } = env else { return };
         let number = self.number(me, slot);
         let vc = self.input(slot);
         if hop_by_hop.single_port || vc.flags & EJECTING != 0 {

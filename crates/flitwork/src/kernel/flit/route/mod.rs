@@ -1,5 +1,6 @@
-//! Routing: which output port the packet at the front of an input VC requests. It reads packets and the tables of the routing, and writes the
-//! port and the flags of the front packet; what routers know of each other's queues is kept here.
+//! Routing: which output port the packet at the front of an input VC requests. It reads packets and the tables of the
+//! routing, and writes the port and the flags of the front packet; what routers know of each other's queues is kept
+//! here.
 
 mod congestion;
 mod fat_tree;

@@ -21,8 +21,8 @@ impl NextOutputs {
         known.then(|| NextOutputs { routing: routing.cloned(), seed: plan.spec.run.seed })
     }
 
-    /// The output port of a packet at router `at`, by its input port `entered` (`None`: from a terminal); where it may take any ejection
-    /// port, the first of its terminal.
+    /// The output port of a packet at router `at`, by its input port `entered` (`None`: from a terminal); where it may
+    /// take any ejection port, the first of its terminal.
     pub fn port(&self, at: usize, entered: Option<u8>, id: u32, env: &Env) -> u8 {
         let Some(routing) = &self.routing else { return env.output_at_source(at, id) };
         let (packet, origin) = (&env.pool[id], env.pool.origin(id));

@@ -1,8 +1,8 @@
 //! Routes that are decided at the source, as the kernel follows them for each head: compare keys, look a field up.
 //!
-//! The key of a router is one word of fields ([`crate::routing::Keys`]). The lowest bit in which the keys of a router and a
-//! destination differ gives the next field; field `f` has the output ports `2 f` and `2 f + 1`, and the packet's header says
-//! which of them, and the class of virtual channels.
+//! The key of a router is one word of fields ([`crate::routing::Keys`]). The lowest bit in which the keys of a router
+//! and a destination differ gives the next field; field `f` has the output ports `2 f` and `2 f + 1`, and the packet's
+//! header says which of them, and the class of virtual channels.
 
 use crate::routing::{AtSource, Keys, Routing};
 use crate::unchecked::{at, prefetch};
@@ -15,23 +15,24 @@ pub(crate) struct RouteTable {
     keys: Keys,
     /// The keys of all routers, where this is a part of a network.
     all: Option<Box<[u64]>>,
-    /// For each router of this part, the output ports behind which packets have dateline class 1, as bits; empty unless packets change class
-    /// at datelines.
+    /// For each router of this part, the output ports behind which packets have dateline class 1, as bits; empty unless
+    /// packets change class at datelines.
     datelines: Box<[u16]>,
 }
 
 impl RouteTable {
-    /// The table of a routing; where each router decides, a router's key is its number. `part`: only these go on from here.
+    /// The table of a routing; where each router decides, a router's key is its number. `part`: only these go on from
+    /// here.
     pub fn of(routers: u32, routing: &Routing, part: Option<Range<usize>>) -> Self {
         let numbers = || Keys { of_router: (0..u64::from(routers)).collect(), field_of_bit: [0; 64] };
         let mut keys = routing.at_source().map_or_else(numbers, AtSource::keys);
         let mut datelines = routing.at_source().map_or_else(Vec::new, AtSource::dateline_ports);
-        if let Some(own) = part.clone().filter(|_| !datelines.is_empty()) {
-            datelines = datelines[own].to_vec();
+        if let Some(router_range) = part.clone().filter(|_| !datelines.is_empty()) {
+            datelines = datelines[router_range].to_vec();
         }
-        let all = part.map(|own| {
-            let own = keys.of_router[own].to_vec();
-            std::mem::replace(&mut keys.of_router, own).into_boxed_slice()
+        let all = part.map(|router_range| {
+            let router_range = keys.of_router[router_range].to_vec();
+            std::mem::replace(&mut keys.of_router, router_range).into_boxed_slice()
         });
         RouteTable { keys, all, datelines: datelines.into_boxed_slice() }
     }

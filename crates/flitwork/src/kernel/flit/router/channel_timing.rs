@@ -1,4 +1,5 @@
-//! Timing of channels that differ from each other: their own latency, and slow channels. Networks without such channels have no such table.
+//! Timing of channels that differ from each other: their own latency, and slow channels. Networks without such channels
+//! have no such table.
 
 use crate::plan::Plan;
 
@@ -10,8 +11,8 @@ pub(crate) struct ChannelTiming {
     pub hop_cycles: Vec<u32>,
     /// Flit left the buffer to credit usable upstream, of each input port, `[router][port]` \[cycles].
     pub credit_cycles: Vec<u32>,
-    /// Time that the channel of each output port takes for a flit, and the first cycle in which the port may be granted again,
-    /// `[router][port]`; empty without slow channels.
+    /// Time that the channel of each output port takes for a flit, and the first cycle in which the port may be granted
+    /// again, `[router][port]`; empty without slow channels.
     cycles_per_flit: Vec<u32>,
     ready: Vec<u64>,
 }
@@ -20,7 +21,7 @@ impl ChannelTiming {
     /// For a plan; `None` where all channels are alike.
     pub fn of(plan: &Plan) -> Option<Self> {
         let (fabric, p) = (&plan.fabric, &plan.params);
-        if !fabric.has_own_times() {
+        if !fabric.channels_differ() {
             return None;
         }
         let common = plan.spec.network.channel.latency_cycles;

@@ -1,9 +1,11 @@
-//! Sets of virtual channels of one port as bit masks: one or two bytes for the usual few, a word, or ten for one VC per destination.
+//! Sets of virtual channels of one port as bit masks: one or two bytes for the usual few, a word, or ten for one VC per
+//! destination.
 
 use crate::kernel::flit::router::{Counted, Memory, Within};
 use crate::unchecked::lowest;
 
-/// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is none of them.
+/// The number of a VC in its router, as it is kept in memory: 255 or 65,535 of them at most, as [`SlotNumber::NONE`] is
+/// none of them.
 pub(crate) trait SlotNumber: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     const NONE: Self;
     fn of(slot: usize) -> Self;
@@ -92,7 +94,8 @@ pub(crate) trait VcMask: Copy + PartialEq + std::fmt::Debug + 'static + Send {
     }
 }
 
-/// Which VCs belong to which dateline class, by port: a look-up for ports of up to 64 VCs, which nearly all networks have.
+/// Which VCs belong to which dateline class, by port: a look-up for ports of up to 64 VCs, which nearly all networks
+/// have.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassMasks {
     narrow: [[u64; 2]; 64],
@@ -105,8 +108,8 @@ pub(crate) struct ClassMasks {
 }
 
 impl ClassMasks {
-    /// Two classes on `ports` (one bit each): the lower half of `vcs`, a middle one included, and the rest; the middle one belongs
-    /// to both if it is `shared`.
+    /// Two classes on `ports` (one bit each): the lower half of `vcs`, a middle one included, and the rest; the middle
+    /// one belongs to both if it is `shared`.
     pub fn new(ports: u64, vcs: usize, shared: bool) -> Self {
         let low = vcs - vcs / 2;
         let high = if shared { vcs / 2 } else { low };

@@ -1,7 +1,8 @@
 //! Where a router keeps its ports and virtual channels.
 //!
-//! Small routers, as most networks have, are compiled for: everything is in one block ([`Within`]), and a port of 8 VCs is one cache line. Larger
-//! ones are as large as they need to be ([`Counted`]): compiled for is only how their VCs are numbered, at which distances.
+//! Small routers, as most networks have, are compiled for: everything is in one block ([`Within`]), and a port of 8 VCs
+//! is one cache line. Larger ones are as large as they need to be ([`Counted`]): compiled for is only how their VCs are
+//! numbered, at which distances.
 
 use crate::kernel::flit::VcMask;
 use crate::kernel::flit::router::{InputVc, OutputVc, Port};
@@ -99,7 +100,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize> Memory<M> for Within<M, PO
     }
 }
 
-/// In three separate arrays, as long as the network needs them. `VCS` is the distance of ports in the numbers of VCs, at least `vcs`.
+/// In three separate arrays, as long as the network needs them. `VCS` is the distance of ports in the numbers of VCs,
+/// at least `vcs`.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted<M: VcMask, const VCS: usize> {
     /// VCs of a port.

@@ -1,5 +1,6 @@
-//! The state of a router: ports, virtual channels, sets of them, shared buffers, and how long channels take. It knows packets by their
-//! numbers (and, for shared buffers, their lengths), and other routers by the numbers of the VCs at the other ends of its channels.
+//! The state of a router: ports, virtual channels, sets of them, shared buffers, and how long channels take. It knows
+//! packets by their numbers (and, for shared buffers, their lengths), and other routers by the numbers of the VCs at
+//! the other ends of its channels.
 
 mod channel_timing;
 mod masks;

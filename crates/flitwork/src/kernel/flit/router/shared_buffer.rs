@@ -1,10 +1,11 @@
 //! Buffers of which the VCs of a port share a part.
 //!
-//! A VC has places of its own (its *private* places) and takes more from the *shared* part of its port's buffer. The sender keeps, for the port
-//! ahead, how many places each VC has taken. Credits ([`OutputVc::credits`], or those of an injection port) follow from it: the VC's free
-//! private places, plus the free shared places of the port. They are updated for all VCs of a port when its shared part changes, so the code that
-//! reads credits needs no rule for shared buffers. Under virtual cut-through a packet takes its places when it is given its VC; until its
-//! tail has left, the credits of that VC are the places that the packet has not used yet.
+//! A VC has places of its own (its *private* places) and takes more from the *shared* part of its port's buffer. The
+//! sender keeps, for the port ahead, how many places each VC has taken. Credits ([`OutputVc::credits`], or those of an
+//! injection port) follow from it: the VC's free private places, plus the free shared places of the port. They are
+//! updated for all VCs of a port when its shared part changes, so the code that reads credits needs no rule for shared
+//! buffers. Under virtual cut-through a packet takes its places when it is given its VC; until its tail has left, the
+//! credits of that VC are the places that the packet has not used yet.
 //!
 //! A network without shared buffers has no such table. One with them takes the general path through allocation.
 //!
@@ -63,7 +64,7 @@ impl SharedBuffers {
     }
 
     /// A credit of a VC comes back. Returns whether it frees a shared place.
-    pub fn give_back(&mut self, port: usize, vc: usize) -> bool {
+    pub fn release(&mut self, port: usize, vc: usize) -> bool {
         let taken = at_mut(&mut self.taken, vc);
         let shared = *taken > self.private;
         *taken -= 1;
@@ -97,15 +98,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.port_number(me, Self::port_and_vc(output).0)
     }
 
-    /// Whether the buffer behind an output VC has room for the front packet of input VC `slot`, if packets take all their places at once.
+    /// Whether the buffer behind an output VC has room for the front packet of input VC `slot`, if packets take all
+    /// their places at once.
     pub(crate) fn has_room(&mut self, slot: usize, output: usize, env: &Env) -> bool {
-        let reserves = env.shared_buffers.as_ref().is_some_and(|buffers| buffers.whole_packets);
+        let reserves = env.allocation.shared_buffers.as_ref().is_some_and(|buffers| buffers.whole_packets);
         !reserves || self.output(output).credits >= env.pool[self.input(slot).front].flits
     }
 
     /// A packet has been given an output VC: it takes its places, if packets take all at once.
     pub(crate) fn reserve_room(&mut self, me: usize, slot: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
         if buffers.whole_packets {
             let flits = env.pool[self.input(slot).front].flits;
             self.output(output).credits = flits;
@@ -113,25 +115,25 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 self.update_port_credits(me, output, &buffers, env);
             }
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
     }
 
     /// A flit has been sent on an output VC, whose credits have been reduced already.
     #[inline(never)]
     pub(crate) fn take_place(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
         if !buffers.whole_packets && buffers.take(self.buffer_of(me, output), self.number(me, output), 1) {
             self.update_port_credits(me, output, &buffers, env);
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
     }
 
     /// The tail of a packet has left, and its output VC is free.
     #[inline(never)]
     pub(crate) fn free_places(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(buffers) = env.shared_buffers.take() else { return };
+        let Some(buffers) = env.allocation.shared_buffers.take() else { return };
         self.update_credits(me, output, &buffers, env);
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
         if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }
@@ -139,13 +141,13 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 
     /// A credit arrives.
     pub(crate) fn deliver_shared_credit(&mut self, me: usize, output: usize, env: &mut Env) {
-        let Some(mut buffers) = env.shared_buffers.take() else { return };
-        if buffers.give_back(self.buffer_of(me, output), self.number(me, output)) {
+        let Some(mut buffers) = env.allocation.shared_buffers.take() else { return };
+        if buffers.release(self.buffer_of(me, output), self.number(me, output)) {
             self.update_port_credits(me, output, &buffers, env);
         } else {
             self.update_credits(me, output, &buffers, env);
         }
-        env.shared_buffers = Some(buffers);
+        env.allocation.shared_buffers = Some(buffers);
         if env.rules.route.is_adaptive() {
             env.note_change(me, 1 << Self::port_and_vc(output).0);
         }
@@ -203,7 +205,7 @@ mod tests {
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.free(0)), (2, 4, 2));
         assert!(buffers.take(0, 1, 4));
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.free(0)), (0, 0, 0));
-        assert!(buffers.give_back(0, 0) && !buffers.give_back(0, 0));
+        assert!(buffers.release(0, 0) && !buffers.release(0, 0));
         assert_eq!((buffers.credits(0, 0), buffers.credits(0, 1), buffers.taken(1)), (2, 1, 4));
     }
 }

@@ -5,9 +5,9 @@ use crate::unchecked::{at, at_mut};
 
 /// A set of slots. All operations are on the model's cyclic order of slots.
 ///
-/// A set of many words would have to be looked through word by word to find the few slots that are in it. Sets of more than
-/// [`FLAT`] words therefore have one word more than the slots need: it has a bit for each group of words, set where a slot of the
-/// group is in the set.
+/// A set of many words would have to be looked through word by word to find the few slots that are in it. Sets of more
+/// than [`FLAT`] words therefore have one word more than the slots need: it has a bit for each group of words, set
+/// where a slot of the group is in the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlotSet<const WORDS: usize>([u64; WORDS]);
 
@@ -72,7 +72,8 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         }
     }
 
-    /// Whether it has at most one VC of each port. Ports have `VCS` VCs; a word holds a whole number of ports. Only for sets without groups.
+    /// Whether the set has at most one VC of each port. Ports have `VCS` VCs; a word holds a whole number of ports.
+    /// Only for sets without groups.
     #[inline(always)]
     pub fn has_one_per_port<const VCS: usize>(&self) -> bool {
         if Self::GROUPED {
@@ -151,7 +152,8 @@ impl<const WORDS: usize> SlotSet<WORDS> {
         self.0[0]
     }
 
-    /// The next word from `from` on, with its number, that may have something in it: for going through a set that changes.
+    /// The next word from `from` on, with its number, that may have something in it: for going through a set that
+    /// changes.
     #[inline(always)]
     pub fn word_from(&self, from: usize) -> Option<(usize, u64)> {
         // Whether a single word is empty the caller will see.

@@ -6,12 +6,13 @@ use crate::kernel::flit::{Env, Router, VcMask};
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from the next cycle on.
+    /// The end of a cycle of a router in which stages take one: what ends them waits, or may request the switch, from
+    /// the next cycle on.
     #[inline(always)]
     pub(crate) fn end_stages(&mut self, env: &mut Env) {
         let any = !(self.routed.is_empty() && self.allocated.is_empty());
         // Unpredictable, so computed without a branch.
-        env.staged_at = if any { env.now } else { env.staged_at };
+        env.allocation.staged_at = if any { env.now } else { env.allocation.staged_at };
         self.waiting.insert_all(&self.routed);
         self.ready.insert_all(&self.allocated);
         self.routed = SlotSet::EMPTY;

@@ -1,15 +1,17 @@
 //! The state of one router.
 //!
-//! Flits are not objects. A virtual channel's buffer is a count of flits and a list of packets: the packet at the front, with
-//! the number of its flits that have yet to leave, and the packets behind it, linked through the packet pool. That is enough,
-//! because flits of one packet enter and leave a virtual channel in order and without others between them. A packet waits
-//! behind another in at most one buffer (the one its head is in), so one link a packet suffices.
+//! Flits are not objects. A virtual channel's buffer is a count of flits and a list of packets: the packet at the
+//! front, with the number of its flits that have yet to leave, and the packets behind it, linked through the packet
+//! pool. That is enough, because flits of one packet enter and leave a virtual channel in order and without others
+//! between them. A packet waits behind another in at most one buffer (the one its head is in), so one link a packet
+//! suffices.
 //!
-//! What the allocators read each cycle is kept as sets of VCs that change only when the answer changes: which input VCs wait
-//! for an output VC, which output VCs are free, and which input VCs have a flit and a credit for it (`ready`).
+//! What the allocators read each cycle is kept as sets of VCs that change only when the answer changes: which input VCs
+//! wait for an output VC, which output VCs are free, and which input VCs have a flit and a credit for it (`ready`).
 //!
-//! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are known at compile time, at least what the network has. The
-//! order of slots is the order of the model's numbers, which is all that round robin needs. Where ports and VCs are kept, `memory.rs` says.
+//! A VC has a *slot* within its router, `port * VCS + vc`. `PORTS` and `VCS` are known at compile time, at least what
+//! the network has. The order of slots is the order of the model's numbers, which is all that round robin needs. Where
+//! ports and VCs are kept, `memory.rs` says.
 
 use crate::kernel::flit::router::{Memory, SlotNumber, SlotSet};
 use crate::kernel::flit::{Env, VcMask};
@@ -44,8 +46,8 @@ pub(crate) struct InputVc {
     pub left: u16,
     /// Flits in the buffer, of all packets.
     pub occupied: u16,
-    /// Output VC (slot) that the front packet owns, or, while it owns none, the one that was accepted last: there the pointer of iSLIP of this
-    /// input VC is. [`FREE`] before the first.
+    /// Output VC (slot) that the front packet owns, or, while it owns none, the one that was accepted last: there the
+    /// pointer of iSLIP of this input VC is. [`FREE`] before the first.
     pub output: u16,
     /// Output port that the front packet wants or uses.
     pub port: u8,
@@ -61,8 +63,8 @@ impl InputVc {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputVc<S> {
     pub credits: u16,
-    /// Input VC (slot) that was given it last, and owns it unless it is among the free ones of its port; [`SlotNumber::NONE`] before the first.
-    /// It is the pointer of iSLIP: the next search starts behind it.
+    /// Input VC (slot) that was given it last, and owns it unless it is among the free ones of its port;
+    /// [`SlotNumber::NONE`] before the first. It is the pointer of iSLIP: the next search starts behind it.
     granted_last: S,
 }
 
@@ -78,7 +80,7 @@ impl<S: SlotNumber> OutputVc<S> {
         self.granted_last.next() as u16
     }
 
-    /// It is given to an input VC.
+    /// Gives the output VC to an input VC.
     #[inline(always)]
     pub fn grant(&mut self, slot: usize) {
         self.granted_last = S::of(slot);
@@ -88,8 +90,8 @@ impl<S: SlotNumber> OutputVc<S> {
 /// No output VC: none was accepted yet.
 const FREE: u16 = u16::MAX;
 
-/// The state of one port, input and output side, but for its input VCs. For ports of 8 VCs it is one cache line, so that a hop touches two of
-/// them: that of the port it comes in by, and that of the port it leaves by.
+/// The state of one port, input and output side, but for its input VCs. For ports of 8 VCs it is one cache line, so
+/// that a hop touches two of them: that of the port it comes in by, and that of the port it leaves by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Port<M: VcMask> {
     /// Flits sent over the channel behind this output port.
@@ -100,7 +102,8 @@ pub(crate) struct Port<M: VcMask> {
     pub far_end: u32,
     /// First output VC at the other end of the channel before this input port; [`NONE`] where there is no channel.
     pub feeder: u32,
-    /// First injection VC behind this port, among those of all terminals, and the terminal; [`NONE`] where there is none.
+    /// First injection VC behind this port, among those of all terminals, and the terminal; [`NONE`] where there is
+    /// none.
     pub injection: u32,
     pub terminal: u32,
     /// Credits that have come back to this output port, lowest 32 bits; counted only where packets compare ports.
@@ -144,15 +147,17 @@ pub(crate) struct Router<M: VcMask, const PORTS: usize, const VCS: usize, const 
     pub waiting: SlotSet<WORDS>,
     /// Input VCs with a flit and a credit for it.
     pub ready: SlotSet<WORDS>,
-    /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or, in `allocated`, it is ready. Empty between
-    /// cycles. `routed` also has those whose packet selects a port in this cycle, the last of its routing stage, however long.
+    /// Input VCs whose front packet ends a stage of one cycle: from the next cycle on it waits, or, in `allocated`, it
+    /// is ready. Empty between cycles. `routed` also has those whose packet selects a port in this cycle, the last of
+    /// its routing stage, however long.
     pub routed: SlotSet<WORDS>,
     pub allocated: SlotSet<WORDS>,
-    /// Output ports that packets wait for, kept where packets move whole; and those that more than one waits for, kept for allocation by bit
-    /// masks alone. Where flits move one by one all that wait are visited anyway.
+    /// Output ports that packets wait for, kept where packets move whole; and those that more than one waits for, kept
+    /// for allocation by bit masks alone. Where flits move one by one all that wait are visited anyway.
     pub requested_ports: u64,
     pub contended_ports: u64,
-    /// Input VCs, as bits, of which no two want the same output port, where one word holds all VCs; kept by `vc_allocation/single_flit.rs`.
+    /// Input VCs, as bits, of which no two want the same output port, where one word holds all VCs; kept by
+    /// `vc_allocation/single_flit.rs`.
     pub conflict_free: u64,
 }
 
@@ -238,7 +243,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         self.output_of(Self::port_and_vc(slot))
     }
 
-    /// An output VC by its port and its number there, as it is known nearly always: the number of the slot need not be taken apart.
+    /// An output VC by its port and its number there, as it is known nearly always: the number of the slot need not be
+    /// taken apart.
     #[inline(always)]
     pub fn output_of(&mut self, (port, vc): (usize, usize)) -> &mut OutputVc<M::Slot> {
         self.memory.output(port, vc)

@@ -1,4 +1,5 @@
-//! Switch allocation of every kind, on a list of requests: any allocator and arbiter, speed-ups, held paths, speculation.
+//! Switch allocation of every kind, on a list of requests: any allocator and arbiter, speed-ups, held paths,
+//! speculation.
 
 use crate::compat::BatchStage;
 use crate::kernel::flit::router::{ACTIVE, EJECTING};
@@ -28,7 +29,8 @@ pub(crate) struct GeneralSwitch {
     busy_cols: Vec<u64>,
     /// Switch traversal, if it takes a batch at a time.
     switch_stage: Option<BatchStage>,
-    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up or batches.
+    /// Cycle in which each output port can put the next flit on its channel, `[router][port]`; empty without speed-up
+    /// or batches.
     next_turn: Vec<u64>,
     ports: usize,
     requests: Vec<Request>,
@@ -120,8 +122,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         switch.row_and_col(in_port, vc, port)
     }
 
-    /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch allocation in this
-    /// cycle, and notes the columns. A path to one of the `busy` ports waits.
+    /// Sends the next flit of each held path, or gives the path up; returns the rows that take no part in switch
+    /// allocation in this cycle, and notes the columns. A path to one of the `busy` ports waits.
     pub(crate) fn serve_held_paths(&mut self, me: usize, switch: &mut GeneralSwitch, busy: u64, env: &Env) -> u64 {
         let held = switch.held_rows[me];
         let mut left = held;
@@ -219,7 +221,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Where no more than one ready VC has its row and column free: sends it, without lists of requests. False where there are several.
+    /// Where no more than one ready VC has its row and column free: sends it, without lists of requests. False where
+    /// there are several.
     fn switch_at_most_one(&mut self, me: usize, switch: &mut GeneralSwitch, busy_rows: u64) -> bool {
         let (mut found, mut from) = (None, 0);
         while let Some((word, mut bits)) = self.ready.word_from(from) {
@@ -245,8 +248,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         true
     }
 
-    /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy_rows` take
-    /// no part.
+    /// The requests of an input port for an output port: one for each of its rows that has a flit for it. `busy_rows`
+    /// take no part.
     #[expect(clippy::too_many_arguments)]
     fn request_switch(
         &mut self,
@@ -320,6 +323,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn speculates_in_vain(&mut self, me: usize, slot: u16, vcs: &GeneralVcAllocation<M>, env: &Env) -> bool {
         let ejects = self.input(slot as usize).flags & EJECTING != 0;
         let sets = env
+            .route
             .hop_by_hop
             .as_ref()
             .map_or(0, |hop_by_hop| hop_by_hop.candidates(self.number(me, slot as usize)).count());
@@ -347,8 +351,9 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         for i in 0..switch.sending.len() {
             let (row, slot) = switch.sending[i];
             let vc = *self.input(slot as usize);
-            if env.shared_buffers.is_some() && self.output(vc.output as usize).credits == 0 {
-                // A row before it has taken the last place of the shared part: the flit stays, and its path is released.
+            if env.allocation.shared_buffers.is_some() && self.output(vc.output as usize).credits == 0 {
+                // A row before it has taken the last place of the shared part: the flit stays, and its path is
+                // released.
                 switch.held_rows.get_mut(me).into_iter().for_each(|held| *held &= !(1 << row));
                 continue;
             }

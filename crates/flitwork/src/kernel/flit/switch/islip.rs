@@ -13,16 +13,20 @@
 //!
 //! Departures from it, none of which changes the matching:
 //!
-//! 1. *Without conflict everything is granted.* If no two ready VCs share an input port or want the same output port, each is the only request of both
-//!    (`is_conflict_free`). In routers of more than 64 VCs with several ready ones in a word, a conflict is nearly certain, so this is not tested.
-//! 2. *Two VCs in conflict are compared directly.* They meet at one output port, at one input port, or at both. The pointer of the place where they meet
-//!    decides (`winner_of_two`).
-//! 3. *Output ports see VCs instead of input ports*, where one word holds all VCs of a router. Slots are ordered by port, so the first ready VC from the
-//!    first slot of port `pointer` on belongs to the first input port from the pointer on. VCs without conflict are granted beside the matching: no
-//!    other VC requests their ports, so they can neither win nor lose.
-//! 4. *Output ports see input ports as bits*, where a router has more VCs (`match_rows`): one pass over the ready VCs collects them.
+//! 1. *Without conflict everything is granted.* If no two ready VCs share an input port or want the same output port,
+//!    each is the only request of both (`is_conflict_free`). In routers of more than 64 VCs with several ready ones in
+//!    a word, a conflict is nearly certain, so this is not tested.
+//! 2. *Two VCs in conflict are compared directly.* They meet at one output port, at one input port, or at both. The
+//!    pointer of the place where they meet decides (`winner_of_two`).
+//! 3. *Output ports see VCs instead of input ports*, where one word holds all VCs of a router. Slots are ordered by
+//!    port, so the first ready VC from the first slot of port `pointer` on belongs to the first input port from the
+//!    pointer on. VCs without conflict are granted beside the matching: no other VC requests their ports, so they can
+//!    neither win nor lose.
+//! 4. *Output ports see input ports as bits*, where a router has more VCs (`match_rows`): one pass over the ready VCs
+//!    collects them.
 //! 5. *The VC that sends is looked up for winners only.* Grant and accept do not depend on it.
-//! 6. *A pointer is the last partner*, and wraps by the compiled number of ports or VCs. Ports and VCs beyond those of the network are never ready.
+//! 6. *A pointer is the last partner*, and wraps by the compiled number of ports or VCs. Ports and VCs beyond those of
+//!    the network are never ready.
 //! 7. *Winners are sent in any order.* Each has its own input and output port, and events of one cycle commute.
 
 use crate::kernel::flit::router::{SlotNumber, SlotSet};
@@ -59,7 +63,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it requests.
+    /// Whether no two ready VCs share an input port or want the same output port: then each is granted what it
+    /// requests.
     #[inline(always)]
     fn is_conflict_free(&self) -> bool {
         self.ready.has_one_per_port::<VCS>() && self.outputs_are_conflict_free()
@@ -140,7 +145,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         won
     }
 
-    /// The VCs that are granted the switch, where one word holds all VCs. Some conflict; most do not, and nearly always only two do.
+    /// The VCs that are granted the switch, where one word holds all VCs. Some conflict; most do not, and nearly always
+    /// only two do.
     #[inline(always)]
     fn match_in_one_word(&self) -> u64 {
         let ready = self.ready.first_word();
@@ -203,7 +209,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if first_wins { a } else { b }
     }
 
-    /// The VCs of `ready` that send to each port. The ports that any of them sends to, as bits, and those that more than one does.
+    /// The VCs of `ready` that send to each port. The ports that any of them sends to, as bits, and those that more
+    /// than one does.
     #[inline(always)]
     fn senders_by_port(&self, ready: u64, senders: &mut [u64; PORTS]) -> (u64, u64) {
         let (mut wanted, mut shared, mut left) = (0u64, 0u64, ready);
@@ -218,7 +225,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         (wanted, shared)
     }
 
-    /// Every output port of `ports` grants the first ready VC of those that send to it. The input ports granted, as bits.
+    /// Every output port of `ports` grants the first ready VC of those that send to it. The input ports granted, as
+    /// bits.
     #[inline(always)]
     fn grant_in_one_word(&self, senders: &[u64; PORTS], mut ports: u64, granted: &mut [u64; PORTS]) -> u64 {
         let mut rows = 0;
@@ -233,7 +241,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         rows
     }
 
-    /// Every output port of `ports` grants the first input port that requests it from its pointer on. The input ports granted, as bits.
+    /// Every output port of `ports` grants the first input port that requests it from its pointer on. The input ports
+    /// granted, as bits.
     #[inline(always)]
     fn grant_rows(&self, rows_of: &[u64; PORTS], mut ports: u64, granted: &mut [u64; PORTS]) -> u64 {
         let mut rows = 0;
@@ -256,7 +265,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// Adds the input ports that have a ready VC for each output port to `rows_of`. The output ports requested, as bits.
+    /// Adds the input ports that have a ready VC for each output port to `rows_of`. The output ports requested, as
+    /// bits.
     #[inline(always)]
     pub(super) fn switch_requests(&mut self, rows_of: &mut [u64; PORTS]) -> u64 {
         let (mut ports, mut from) = (0u64, 0);

@@ -2,11 +2,13 @@
 //!
 //! The algorithm is that of `islip.rs`. Departures from it, none of which changes a result:
 //!
-//! 1. *A packet of one flit leaves in one go.* Its flit is head and tail, so the VC becomes free, the buffer loses its front packet, and no test for head,
-//!    tail or an empty buffer is needed. `ALL_SINGLE_FLIT` removes the test for the length, too.
-//! 2. *Winners leave `ready` as a set.* A longer packet may stay ready; it is put back before it takes the usual path, out of line.
-//! 3. *Known absence of conflicts.* VCs that were allocated together for different ports need no comparison of their output ports
-//!    (`vc_allocation/single_flit.rs`).
+//! 1. *A packet of one flit leaves in one go.* Its flit is head and tail, so the VC becomes free, the buffer loses its
+//!    front packet, and no test for head, tail or an empty buffer is needed. `ALL_SINGLE_FLIT` removes the test for the
+//!    length, too.
+//! 2. *Winners leave `ready` as a set.* A longer packet may stay ready; it is put back before it takes the usual path,
+//!    out of line.
+//! 3. *Known absence of conflicts.* VCs that were allocated together for different ports need no comparison of their
+//!    output ports (`vc_allocation/single_flit.rs`).
 
 use crate::kernel::flit::router::HEAD;
 use crate::kernel::flit::{Env, Router, VcMask};

@@ -1,4 +1,5 @@
-//! Switch traversal: a flit leaves its buffer and goes downstream, its credit goes upstream, and behind a tail the output VC becomes free.
+//! Switch traversal: a flit leaves its buffer and goes downstream, its credit goes upstream, and behind a tail the
+//! output VC becomes free.
 
 use crate::kernel::flit::router::HEAD;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -8,8 +9,9 @@ use crate::unchecked::push_within;
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now, unless
-    /// output speed-up makes it queue. `GENERAL`: channels may have their own timing, and VCs may share buffer places.
+    /// Sends the front flit of an input VC. `turn` is the cycle in which the output port puts it on the channel: now,
+    /// unless output speed-up makes it queue. `GENERAL`: channels may have their own timing, and VCs may share buffer
+    /// places.
     #[inline(always)]
     pub(crate) fn traverse<const GENERAL: bool, const COMMON: bool>(
         &mut self,
@@ -31,11 +33,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let out = self.output_of(output);
         out.credits -= 1;
         let blocked = tail || empty || out.credits == 0;
-        if GENERAL && env.shared_buffers.is_some() {
+        if GENERAL && env.allocation.shared_buffers.is_some() {
             self.take_place(me, Self::slot(output.0, output.1), env);
         }
         self.send_on::<GENERAL>(me, output, packet, (head, tail), turn, env);
-        if !COMMON && env.flit_times.is_some() {
+        if !COMMON && env.measured.flit_times.is_some() {
             self.note_flit(port, packet, tail, turn, env);
         }
         self.return_credit::<GENERAL>(me, slot, env);
@@ -45,7 +47,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         if tail {
             self.behind_tail::<COMMON>(me, slot, output, env);
-            if GENERAL && env.shared_buffers.is_some() {
+            if GENERAL && env.allocation.shared_buffers.is_some() {
                 self.free_places(me, Self::slot(output.0, output.1), env);
             }
         }
@@ -62,7 +64,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and the last of it.
+    /// A flit of `packet` goes on the channel or to the terminal behind output VC `output`; whether it is the first and
+    /// the last of it.
     #[inline(always)]
     pub(crate) fn send_on<const GENERAL: bool>(
         &mut self,
@@ -73,11 +76,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         turn: u64,
         env: &mut Env,
     ) {
-        env.flit_hops += 1;
+        env.measured.flit_hops += 1;
         let out_port = self.port(port);
         if out_port.far_end == NONE {
             let tail = tail.then_some(packet);
-            // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their ports.
+            // Out of line only for routers of at most 64 VCs: larger ones, as in trees, have terminals at many of their
+            // ports.
             return if WORDS == 1 {
                 self.eject_out_of_line::<GENERAL>(me, (port, out_vc), tail, turn, env)
             } else {
@@ -86,11 +90,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
         out_port.flits += 1;
         let flit = FlitArrival { vc: out_port.far_end + out_vc as u32, packet: if head { packet } else { NONE } };
-        if let Some(timing) = env.channel_timing.as_mut().filter(|_| GENERAL) {
+        if let Some(timing) = env.transit.timing.as_mut().filter(|_| GENERAL) {
             timing.granted(me, port, env.now);
-            env.wheel.at(turn + u64::from(timing.hop_cycles[timing.at(me, port)])).flits.push(flit);
+            env.transit.wheel.at(turn + u64::from(timing.hop_cycles[timing.at(me, port)])).flits.push(flit);
         } else if !GENERAL || turn == env.now {
-            push_within(&mut env.next_flits, flit);
+            push_within(&mut env.transit.next_flits, flit);
         } else {
             env.send_later(flit, turn);
         }
@@ -103,16 +107,16 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let feeder = self.port(in_port).feeder;
         if feeder != NONE {
             let upstream = feeder + in_vc as u32;
-            match env.channel_timing.as_ref().filter(|_| GENERAL) {
-                None => push_within(&mut env.next_credits, upstream),
+            match env.transit.timing.as_ref().filter(|_| GENERAL) {
+                None => push_within(&mut env.transit.next_credits, upstream),
                 Some(timing) => {
                     let cycles = timing.credit_cycles[timing.at(me, in_port)];
-                    env.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
+                    env.transit.wheel.at(env.now + u64::from(cycles)).credits.push(upstream);
                 }
             }
         } else {
             let credit = self.port(in_port).injection + in_vc as u32;
-            env.wheel.at(env.now + u64::from(env.p.inject_credit_cycles)).injection_credits.push(credit);
+            env.transit.wheel.at(env.now + u64::from(env.p.inject_credit_cycles)).injection_credits.push(credit);
         }
     }
 

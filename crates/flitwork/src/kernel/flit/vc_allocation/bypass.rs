@@ -1,5 +1,5 @@
-//! VC allocation where each packet requests VCs of one port and flits move one by one; a packet of one flit without competitors bypasses the switch
-//! allocator.
+//! VC allocation where each packet requests VCs of one port and flits move one by one; a packet of one flit without
+//! competitors bypasses the switch allocator.
 //!
 //! The algorithm, where VC allocation takes no cycle of its own:
 //!
@@ -12,23 +12,23 @@
 //!
 //! Departures from it, none of which changes a result:
 //!
-//! 1. *Bypass.* A packet of one flit that has a VC and a credit, and whose input port and output port no other packet wants, leaves at once. iSLIP would
-//!    grant it the switch, because nothing competes with it.
-//! 2. *A bypassing packet never owns its VC.* It would take the VC and return it within the cycle, and nothing reads the owner in between. The pointers
-//!    of both allocators move as if it had.
-//! 3. *Competitors are overestimated.* All packets that wait count, even those that get no VC. A packet that could have bypassed then takes the usual
-//!    path, with the same result.
-//! 4. *The bypass is optional.* In routers of more than 64 VCs with several ready ones in a word, a conflict is nearly certain, so the bypass is not
-//!    tried. Routers of more than 32 ports, and those with grouped sets, have none.
-//! 5. *Contended ports come first.* Ports are independent matchings, so their order is free. Nearly always two packets meet, and these are matched
-//!    without lists (`match_two`).
+//! 1. *Bypass.* A packet of one flit that has a VC and a credit, and whose input port and output port no other packet
+//!    wants, leaves at once. iSLIP would grant it the switch, because nothing competes with it.
+//! 2. *A bypassing packet never owns its VC.* It would take the VC and return it within the cycle, and nothing reads
+//!    the owner in between. The pointers of both allocators move as if it had.
+//! 3. *Competitors are overestimated.* All packets that wait count, even those that get no VC. A packet that could have
+//!    bypassed then takes the usual path, with the same result.
+//! 4. *The bypass is optional.* In routers of more than 64 VCs with several ready ones in a word, a conflict is nearly
+//!    certain, so the bypass is not tried. Routers of more than 32 ports, and those with grouped sets, have none.
+//! 5. *Contended ports come first.* Ports are independent matchings, so their order is free. Nearly always two packets
+//!    meet, and these are matched without lists (`match_two`).
 
 use crate::kernel::flit::router::SlotSet;
 use crate::kernel::flit::vc_allocation::{Scratch, VcRequest};
 use crate::kernel::flit::{Env, Router, VcMask};
 
-/// The ports that packets want to use, as bits, and those that more than one packet wants: output ports, and below them, where a router is small
-/// enough for the bypass, input ports.
+/// The ports that packets want to use, as bits, and those that more than one packet wants: output ports, and below
+/// them, where a router is small enough for the bypass, input ports.
 #[derive(Debug, Clone, Copy, Default)]
 struct PortUse {
     wanted: u64,
@@ -88,7 +88,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 }
                 let usable = self.usable::<COMMON>(me, slot, port, env);
                 if env.is_watched::<COMMON>() {
-                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+                    env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if usable.is_empty() {
                     continue;

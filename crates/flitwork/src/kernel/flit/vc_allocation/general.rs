@@ -1,7 +1,7 @@
 //! VC allocation of every kind, on a list of requests: any allocator and arbiter.
 //!
-//! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's slots
-//! leave gaps between ports.
+//! Rows and columns of the VC allocator are the model's (`port * vcs + vc`), which a wavefront depends on; the state's
+//! slots leave gaps between ports.
 
 use crate::kernel::flit::rules::Speculation;
 use crate::kernel::flit::vc_allocation::VcRequest;
@@ -64,7 +64,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let class = if yields { YIELDS } else { 0 };
         let (Priority::OfPacket(priority) | Priority::OfArrival(priority)) = arbiter.priority() else { return class };
         let Origin { created, src, sequence, .. } = *env.pool.origin(self.input_at(slot).front);
-        let arrived = env.arrivals.get(self.number(me, slot)).copied().unwrap_or(0);
+        let arrived = env.allocation.arrivals.get(self.number(me, slot)).copied().unwrap_or(0);
         class | priority(&Waiting { created, src, sequence, arrived, slot: slot as u32 })
     }
 
@@ -101,7 +101,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if by_port && general.grants.is_empty() {
             return; // The requests of waiting packets have not changed.
         }
-        if env.shared_buffers.is_some() {
+        if env.allocation.shared_buffers.is_some() {
             // In this order grants take shared places.
             general.grants.sort_unstable();
         }

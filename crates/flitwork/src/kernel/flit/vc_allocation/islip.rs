@@ -1,6 +1,7 @@
 //! VC allocation by iSLIP with one iteration, on bit masks.
 //!
-//! The algorithm. VCs of a router are numbered `port * vcs + vc`; "first from its pointer on" means in cyclic order of these numbers.
+//! The algorithm. VCs of a router are numbered `port * vcs + vc`; "first from its pointer on" means in cyclic order of
+//! these numbers.
 //!
 //! ```text
 //! for each free output VC o:
@@ -12,19 +13,21 @@
 //!
 //! Departures from it, none of which changes the matching:
 //!
-//! 1. *One matching for each output port.* A packet requests VCs of one port only, so requests for two ports have neither an input VC nor an output
-//!    VC in common. The matchings of the ports are independent, and their order does not matter. Where the selection function requests several
-//!    ports at once (`match_all`), the ports grant one by one, but a packet accepts among the grants of all of them.
-//! 2. *A lone request skips the grant step.* All free VCs that it may use grant it, because there is no other request. It accepts the first from its
-//!    pointer on. This is the usual case, and has no loop.
-//! 3. *Two contenders are compared only where they meet.* A VC that one of the two may use grants that one; pointers decide for the VCs that both
-//!    may use (`grant_to_two`).
-//! 4. *A pointer is the last partner.* With one iteration a pointer moves at an accepted grant only, and always behind the partner. So the partner is
-//!    stored, and the pointer is one more.
-//! 5. *Cyclic order without a division.* `slot - pointer`, modulo 2^16, orders slots from the pointer on before slots below it. An input VC's pointer
-//!    matters only if it lies within the requested port: from any other pointer, the first granted VC of the port is the lowest one.
-//! 6. *Injection ports may yield.* With `injection_priority = last`, VCs that a packet from a network port requests are taken out of the requests from
-//!    injection ports before the grant step (`yield_to_transit`), as the model says.
+//! 1. *One matching for each output port.* A packet requests VCs of one port only, so requests for two ports have
+//!    neither an input VC nor an output VC in common. The matchings of the ports are independent, and their order does
+//!    not matter. Where the selection function requests several ports at once (`match_all`), the ports grant one by
+//!    one, but a packet accepts among the grants of all of them.
+//! 2. *A lone request skips the grant step.* All free VCs that it may use grant it, because there is no other request.
+//!    It accepts the first from its pointer on. This is the usual case, and has no loop.
+//! 3. *Two contenders are compared only where they meet.* A VC that one of the two may use grants that one; pointers
+//!    decide for the VCs that both may use (`grant_to_two`).
+//! 4. *A pointer is the last partner.* With one iteration a pointer moves at an accepted grant only, and always behind
+//!    the partner. So the partner is stored, and the pointer is one more.
+//! 5. *Cyclic order without a division.* `slot - pointer`, modulo 2^16, orders slots from the pointer on before slots
+//!    below it. An input VC's pointer matters only if it lies within the requested port: from any other pointer, the
+//!    first granted VC of the port is the lowest one.
+//! 6. *Injection ports may yield.* With `injection_priority = last`, VCs that a packet from a network port requests are
+//!    taken out of the requests from injection ports before the grant step (`yield_to_transit`), as the model says.
 
 use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -93,7 +96,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             (None, _) => return,
             _ => {}
         }
-        if env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
+        if env.route.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.requests_all_ports()) {
             return self.match_all(me, scratch, env);
         }
         let (mut requested, mut contended) = (0u64, 0u64);
@@ -129,8 +132,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             self.grant_port(port, contenders);
         }
         // The requests of one packet lie side by side.
-        for own in contenders.chunk_by(|a, b| a.0.slot == b.0.slot) {
-            self.accept_first(me, own.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
+        for same_slot in contenders.chunk_by(|a, b| a.0.slot == b.0.slot) {
+            self.accept_first(me, same_slot.iter().copied().filter(|(_, grants)| !grants.is_empty()), env);
         }
     }
 
@@ -164,8 +167,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                     continue;
                 }
                 let usable = self.usable::<false>(me, slot, port as usize, env);
-                if env.watched {
-                    env.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
+                if env.measured.watched {
+                    env.measured.observer.requested(self.number(me, slot), !usable.is_empty(), env.now);
                 }
                 if !usable.is_empty() {
                     scratch.vc_requests.push(VcRequest { slot: slot as u16, port, preference: 0, usable });
@@ -260,8 +263,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         }
     }
 
-    /// The VC that input VC `slot` accepts: the first of `granted`, VCs of `port`, at or after its pointer in the cyclic
-    /// order of all output VCs.
+    /// The VC that input VC `slot` accepts: the first of `granted`, VCs of `port`, at or after its pointer in the
+    /// cyclic order of all output VCs.
     #[inline(always)]
     pub(crate) fn accept(&mut self, slot: usize, port: usize, granted: &M) -> usize {
         let pointer = self.accepts_first(slot);

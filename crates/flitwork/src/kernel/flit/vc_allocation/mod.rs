@@ -1,5 +1,6 @@
-//! VC allocation: which waiting packet is given which output VC. It reads the port and flags that routing has set for each front packet, and hands VCs over;
-//! it touches the switch only where a packet of one flit passes both in one cycle.
+//! VC allocation: which waiting packet is given which output VC. It reads the port and flags that routing has set for
+//! each front packet, and hands VCs over; it touches the switch only where a packet of one flit passes both in one
+//! cycle.
 
 mod bypass;
 mod general;

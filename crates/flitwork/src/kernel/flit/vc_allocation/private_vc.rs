@@ -1,7 +1,8 @@
-//! VC policies under which a packet may use one VC of each port only, its *private* VC: by destination, by service level, or by the output port that it
-//! takes next (virtual output queues).
+//! VC policies under which a packet may use one VC of each port only, its *private* VC: by destination, by service
+//! level, or by the output port that it takes next (virtual output queues).
 //!
-//! The VC is found when a packet comes to the front of a buffer, or to an injection port, and kept: a waiting packet requests it in every cycle.
+//! The VC is found when a packet comes to the front of a buffer, or to an injection port, and kept: a waiting packet
+//! requests it in every cycle.
 
 use crate::kernel::flit::route::NextOutputs;
 use crate::kernel::flit::router::{EJECTING, UPPER_CLASS};
@@ -45,7 +46,7 @@ impl PrivateVcs {
             VcPolicy::VirtualOutputQueues => Policy::NextOutput(NextOutputs::of(plan)?),
         };
         let terminals = p.terminals as u32;
-        let per_class = router.own_vcs(p.terminals, p.ports) as u16;
+        let per_class = router.private_vcs(p.terminals, p.ports) as u16;
         Some(Box::new(PrivateVcs { policy, per_class, terminals, wanted: vec![ANY_VC; slots] }))
     }
 
@@ -70,9 +71,10 @@ impl PrivateVcs {
 }
 
 impl Env {
-    /// The private VC of a packet at its injection port; [`ANY_VC`] if it chooses. `upper`: in the upper dateline class.
+    /// The private VC of a packet at its injection port; [`ANY_VC`] if it chooses. `upper`: in the upper dateline
+    /// class.
     pub fn private_vc_at_source(&self, id: u32, upper: bool) -> u16 {
-        let Some(private) = &self.private_vcs else { return ANY_VC };
+        let Some(private) = &self.allocation.private_vcs else { return ANY_VC };
         private.at(self.router_of(self.pool.origin(id).src as usize), None, id, self)
             + if upper { private.per_class } else { 0 }
     }
@@ -85,7 +87,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[cold]
     #[inline(never)]
     pub(crate) fn note_private_vc(&mut self, me: usize, slot: usize, port: u8, flags: u8, env: &mut Env) {
-        let Some(mut private) = env.private_vcs.take() else { return };
+        let Some(mut private) = env.allocation.private_vcs.take() else { return };
         let packet = self.input(slot).front;
         let number = self.number(me, slot);
         private.wanted[number] = if flags & EJECTING == 0 {
@@ -100,6 +102,6 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                 Policy::ServiceLevel { .. } | Policy::NextOutput(_) => ANY_VC,
             }
         };
-        env.private_vcs = Some(private);
+        env.allocation.private_vcs = Some(private);
     }
 }

@@ -20,7 +20,8 @@ pub(crate) struct VcRequest<M> {
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets select their port.
+    /// Collects the requests of the waiting packets that want one of the output ports `of`; of all, where packets
+    /// select their port.
     pub(super) fn collect_requests(&mut self, me: usize, of: u64, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
         vc_requests.clear();
         let by_port = Self::requests_by_port(env);
@@ -41,7 +42,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             from = word + 1;
         }
         if env.rules.route.is_adaptive() {
-            *at_mut(&mut env.changed_ports, me) = 0;
+            *at_mut(&mut env.visits.changed_ports, me) = 0;
         }
     }
 
@@ -65,17 +66,20 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     #[inline(never)]
     fn collect_request(&mut self, me: usize, slot: usize, vc_requests: &mut Vec<VcRequest<M>>, env: &mut Env) {
         let found = if env.rules.route.is_adaptive() && self.input(slot).flags & EJECTING == 0 {
-            let changed = *at(&env.changed_ports, me);
-            let blocked =
-                env.hop_by_hop.as_ref().is_some_and(|hop_by_hop| hop_by_hop.blocked(self.number(me, slot), changed));
+            let changed = *at(&env.visits.changed_ports, me);
+            let blocked = env
+                .route
+                .hop_by_hop
+                .as_ref()
+                .is_some_and(|hop_by_hop| hop_by_hop.blocked(self.number(me, slot), changed));
             !blocked && self.request_candidates(me, slot, vc_requests, env)
         } else {
             let port = self.requested_port(me, slot, env);
             self.request_at(me, slot, port, vc_requests, env)
         };
         Self::count_requests(usize::from(found), env);
-        if env.watched {
-            env.observer.requested(self.number(me, slot), found, env.now);
+        if env.measured.watched {
+            env.measured.observer.requested(self.number(me, slot), found, env.now);
         }
     }
 
@@ -125,7 +129,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn free_of_class(&mut self, slot: usize, port: usize, env: &Env) -> M {
         let free = self.port(port).free;
         let upper = self.input(slot).flags >> UPPER_CLASS.trailing_zeros() & 1;
-        free.of_class(&env.classes, port, upper as usize)
+        free.of_class(&env.allocation.classes, port, upper as usize)
     }
 
     /// The free VCs of `port` that a packet may use by the VC policy and by their credits.
@@ -148,7 +152,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Takes out all VCs but the packet's private one, where it has one.
     #[inline(always)]
     pub(crate) fn keep_private(&self, me: usize, slot: usize, usable: &mut M, env: &Env) {
-        let Some(private) = &env.private_vcs else { return };
+        let Some(private) = &env.allocation.private_vcs else { return };
         let wanted = private.wanted(self.number(me, slot));
         if wanted != ANY_VC {
             let free = usable.contains(wanted as usize);
@@ -180,7 +184,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             needed = needed.max(flits);
         }
         if env.rules.vcs.wait_for_tail_credit {
-            let pool = env.shared_buffers.as_ref().map_or(0, |buffers| buffers.free(self.port_number(me, port)));
+            let pool =
+                env.allocation.shared_buffers.as_ref().map_or(0, |buffers| buffers.free(self.port_number(me, port)));
             needed = env.p.buffer_flits as u16 + pool;
         }
         needed
@@ -217,7 +222,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             }
         } else {
             let at = env.now + u64::from(delay);
-            env.wheel.at(at).wakes.push(self.number(me, slot) as u32);
+            env.transit.wheel.at(at).wakes.push(self.number(me, slot) as u32);
         }
     }
 

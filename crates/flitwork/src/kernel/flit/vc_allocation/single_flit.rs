@@ -9,11 +9,13 @@
 //!
 //! Departures from it, none of which changes a result:
 //!
-//! 1. *Sets change at once.* All lone requests are taken out of `waiting` and put into `allocated` as whole sets. The few exceptions (no usable VC, no
-//!    credit) are put back one by one. Nothing reads the sets in between.
-//! 2. *One operation for three flags.* A waiting packet has `WAITING` and neither `GRANTED` nor `ACTIVE`, so one XOR switches all three.
-//! 3. *Absence of conflicts is remembered.* If no two packets waited for the same port, those that became ready want different output ports in the next
-//!    cycle. They are noted in `conflict_free`, and the switch need not compare their ports again (`switch/single_flit.rs`).
+//! 1. *Sets change at once.* All lone requests are taken out of `waiting` and put into `allocated` as whole sets. The
+//!    few exceptions (no usable VC, no credit) are put back one by one. Nothing reads the sets in between.
+//! 2. *One operation for three flags.* A waiting packet has `WAITING` and neither `GRANTED` nor `ACTIVE`, so one XOR
+//!    switches all three.
+//! 3. *Absence of conflicts is remembered.* If no two packets waited for the same port, those that became ready want
+//!    different output ports in the next cycle. They are noted in `conflict_free`, and the switch need not compare
+//!    their ports again (`switch/single_flit.rs`).
 
 use crate::kernel::flit::router::{ACTIVE, GRANTED, SlotSet, WAITING};
 use crate::kernel::flit::vc_allocation::Scratch;
@@ -22,8 +24,8 @@ use crate::kernel::flit::{Env, Router, VcMask};
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two packets waited
-    /// for the same port; else nothing.
+    /// Waiting packets are given VCs; from the next cycle on they may request the switch: those that may, if no two
+    /// packets waited for the same port; else nothing.
     #[inline(always)]
     pub(crate) fn allocate_vcs_single_flit(
         &mut self,

@@ -6,7 +6,8 @@ use flitwork::spec::EjectionPort;
 use std::ops::Range;
 
 impl Router<'_> {
-    /// Those that were in the cycle that has just been simulated, with this outcome. Only where packets have one path.
+    /// The input ports that were blocked in the cycle that has just been simulated, with this outcome. Only where
+    /// packets have one path.
     pub fn blocked_ports(&self, outcome: &Outcome) -> Vec<usize> {
         let sent_nothing = |port: &usize| outcome.freed.iter().all(|vc| vc.0 != *port);
         let has_room = |port: usize| !outcome.granted.contains(&port);

@@ -1,4 +1,4 @@
-//! What routers know of each other under Cross-Line routing: "News" of docs/model.md.
+//! What routers know of each other under Cross-Line routing: "Congestion information" of docs/model.md.
 
 use super::machine::Machine;
 use super::router::Router;
@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 
 /// Every note of every router, from the start.
 #[derive(Default)]
-pub struct News {
+pub struct Congestion {
     /// `notes[cycle][router][port]`.
     notes: Vec<Vec<Vec<u64>>>,
 }
 
-impl News {
+impl Congestion {
     /// The end of a cycle.
     pub fn note(&mut self, m: &Machine, routers: &[Router]) {
         if !matches!(m.routing_spec, RoutingSpec::CrossLine(_)) {
@@ -30,7 +30,9 @@ impl News {
 
     /// The port that a packet at router `here` prefers which asks for the first time in cycle `first`.
     pub fn preferred(&self, m: &Machine, here: u32, choice: &Choice, first: u64) -> usize {
-        let RoutingSpec::CrossLine(options) = &m.routing_spec else { panic!("only Cross-Line hears news") };
+        let RoutingSpec::CrossLine(options) = &m.routing_spec else {
+            panic!("only Cross-Line spreads congestion information")
+        };
         let mut best: Option<(f64, Reverse<u32>, usize)> = None;
         for (offer, &hops) in choice.minimal.iter().zip(&choice.hops_left) {
             let heard_of = if options.information == Information::Local { 1 } else { hops };

@@ -1,7 +1,8 @@
-//! Ranks that ask what to do next and are answered by the clock: the kernel and the oracle put the same questions, each at its own time.
+//! Ranks that ask what to do next and are answered by the clock: the kernel and the oracle put the same questions, each
+//! at its own time.
 //!
-//! What a rank is told depends on the cycle in which it asks, so a rank that goes on a cycle too early or too late in one of them does
-//! something else there.
+//! What a rank is told depends on the cycle in which it asks, so a rank that goes on a cycle too early or too late in
+//! one of them does something else there.
 
 use super::beside_kernel::{compare, of_schedule};
 use super::random::{below, mix};
@@ -14,15 +15,15 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::rc::Rc;
 
-/// What the rank `rank` does when it asks for the `turn`-th time, in cycle `now`, its next operation being number `first`; with
-/// nothing it is at its end.
+/// What the rank `rank` does when it asks for the `turn`-th time, in cycle `now`, its next operation being number
+/// `first`; with nothing it is at its end.
 pub type Decide = Rc<dyn Fn(u32, u32, OpId, u64) -> Vec<(TaskKind, Vec<OpId>)>>;
 
 const WATCHDOG: u64 = 500;
 
-/// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank computes, in which
-/// order it does so, for which of them, or any of which, it waits, whether it looks for its message before it receives it, and whether and
-/// where it polls, the clock.
+/// Ranks that exchange messages for so many turns. With whom, the turn says; how long messages are and how long a rank
+/// computes, in which order it does so, for which of them, or any of which, it waits, whether it looks for its message
+/// before it receives it, and whether and where it polls, the clock.
 pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
     Rc::new(move |rank, turn, first, now| {
         if turn == turns || ranks < 2 {
@@ -42,7 +43,7 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
         if draw(4, 4) == 0 {
             kinds.swap(0, 1);
         }
-        let mut told: Vec<(TaskKind, Vec<OpId>)> =
+        let mut tasks: Vec<(TaskKind, Vec<OpId>)> =
             kinds.iter().map(|&kind| (TaskKind::Operation(kind), vec![])).collect();
         let place = |is: fn(&OpKind) -> bool| kinds.iter().position(is).expect("there is one");
         let receive = place(|kind| matches!(kind, OpKind::Receive { .. }));
@@ -50,13 +51,13 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
         if place(|kind| matches!(kind, OpKind::Send { .. })) < receive && draw(7, 2) == 0 {
             let tag = if draw(8, 2) == 0 { ANY } else { turn };
             // Of any tag a message of a later turn could be found; that of this turn comes all the same.
-            told.insert(receive, (TaskKind::Probe { from, tag }, vec![]));
+            tasks.insert(receive, (TaskKind::Probe { from, tag }, vec![]));
         }
         if draw(20, 2) == 0 {
-            let at = draw(21, told.len() as u64 + 1) as usize;
-            told.insert(at, (TaskKind::Poll { cycles: draw(22, 40) }, vec![]));
+            let at = draw(21, tasks.len() as u64 + 1) as usize;
+            tasks.insert(at, (TaskKind::Poll { cycles: draw(22, 40) }, vec![]));
         }
-        let count = told.len() as OpId;
+        let count = tasks.len() as OpId;
         // Waits for none, or some, of the operations of this turn, or for one of an earlier one.
         let mut after: Vec<OpId> =
             (first..first + count).filter(|op| draw(10 + u64::from(*op - first), 2) == 0).collect();
@@ -64,13 +65,13 @@ pub fn by_the_clock(ranks: u32, turns: u32, seed: u64) -> Decide {
             after.push(draw(6, u64::from(first)) as OpId);
         }
         let any = !after.is_empty() && draw(9, 3) == 0;
-        told.push((if any { TaskKind::WaitAny } else { TaskKind::Operation(OpKind::Wait) }, after));
-        told
+        tasks.push((if any { TaskKind::WaitAny } else { TaskKind::Operation(OpKind::Wait) }, after));
+        tasks
     })
 }
 
 /// Runs the ranks of a plan in the kernel and in the oracle and compares every packet.
-pub fn check_asked(network: &NetworkSpec, plan: &Plan, decide: &Decide) -> Result<(), TestCaseError> {
+pub fn check_driven(network: &NetworkSpec, plan: &Plan, decide: &Decide) -> Result<(), TestCaseError> {
     let failed = |error| TestCaseError::fail(format!("kernel: {error}"));
     let mut simulation = Simulation::new(plan).map_err(failed)?;
     let mut ranks = vec![(0, 0); plan.placement.terminal_of().len()];
@@ -78,11 +79,11 @@ pub fn check_asked(network: &NetworkSpec, plan: &Plan, decide: &Decide) -> Resul
         let now = simulation.now();
         for rank in simulation.requests().collect::<Vec<_>>() {
             let (turn, first) = &mut ranks[rank as usize];
-            let told = decide(rank, *turn, *first, now);
+            let tasks = decide(rank, *turn, *first, now);
             *turn += 1;
-            *first += told.len() as OpId;
+            *first += tasks.len() as OpId;
             let task = |(kind, after)| Task { kind, envelope: Envelope::default(), after };
-            simulation.supply(rank, told.into_iter().map(task).collect()).map_err(failed)?;
+            simulation.supply(rank, tasks.into_iter().map(task).collect()).map_err(failed)?;
         }
     }
     let result = simulation.into_result();

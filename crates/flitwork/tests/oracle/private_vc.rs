@@ -5,12 +5,12 @@ use flitwork::spec::{EjectionPort, ServiceLevel, VcPolicy};
 
 impl Machine {
     /// The VC that `packet` may use of output port `out` of a router, if the policy leaves it only one.
-    pub fn own_vc(&self, router: u32, out: usize, packet: &Packet) -> Option<usize> {
+    pub fn private_vc(&self, router: u32, out: usize, packet: &Packet) -> Option<usize> {
         let is_channel = out < self.fabric.network_ports_of(router);
         match is_channel.then(|| self.fabric.peer(router, out)).flatten() {
             Some((next, entered)) => {
                 let class = if self.hop_by_hop() { 0 } else { self.class(packet, out / 2, router) };
-                self.own_vc_into(next, Some(entered), packet).map(|vc| vc + class * self.vcs_of_a_class())
+                self.private_vc_into(next, Some(entered), packet).map(|vc| vc + class * self.vcs_of_a_class())
             }
             None if self.router.vc_policy == VcPolicy::Destination => Some(packet.dst as usize),
             None => None,
@@ -18,15 +18,15 @@ impl Machine {
     }
 
     /// The VC of its injection port that `packet` must use, if the policy leaves it only one.
-    pub fn own_vc_at_source(&self, packet: &Packet) -> Option<usize> {
+    pub fn private_vc_at_source(&self, packet: &Packet) -> Option<usize> {
         let (src, dst) = (self.router_of(packet.src), self.router_of(packet.dst));
         let first = if self.hop_by_hop() { None } else { self.next_dimension(src, dst) };
         let class = first.map_or(0, |d| self.class(packet, d, self.router_of(packet.src)));
-        self.own_vc_into(src, None, packet).map(|vc| vc + class * self.vcs_of_a_class())
+        self.private_vc_into(src, None, packet).map(|vc| vc + class * self.vcs_of_a_class())
     }
 
     /// Of class 0, into a router.
-    fn own_vc_into(&self, router: u32, entered: Option<usize>, packet: &Packet) -> Option<usize> {
+    fn private_vc_into(&self, router: u32, entered: Option<usize>, packet: &Packet) -> Option<usize> {
         match self.router.vc_policy {
             VcPolicy::Dateline => None,
             VcPolicy::Destination => Some(packet.dst as usize),
@@ -52,8 +52,8 @@ impl Machine {
         }
     }
 
-    /// The output port that `packet` takes at a router under a routing with one path; the first ejection port of its terminal where it
-    /// may take any.
+    /// The output port that `packet` takes at a router under a routing with one path; the first ejection port of its
+    /// terminal where it may take any.
     pub(super) fn port_at(&self, router: u32, entered: Option<usize>, packet: &Packet) -> usize {
         let eject = || {
             let k = match self.nic.ejection_port {

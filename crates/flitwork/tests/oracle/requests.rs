@@ -1,6 +1,6 @@
 //! Which output VCs a packet asks for: step 4 of docs/model.md, and "What is asked for" of routing hop by hop.
 
-use super::news::News;
+use super::congestion::Congestion;
 use super::random::{below, mix};
 use super::router::{Router, VcId};
 use super::trip::{Choice, Offer};
@@ -26,7 +26,7 @@ enum Pick {
 
 impl Router<'_> {
     /// What the waiting packet of `vc` asks for in cycle `now`.
-    pub(super) fn wants(&mut self, vc: VcId, news: &News, now: u64) -> Vec<Want> {
+    pub(super) fn wants(&mut self, vc: VcId, congestion: &Congestion, now: u64) -> Vec<Want> {
         let front = self.front(vc);
         let Some(choice) = front.choice.clone() else {
             let output_port = self.output_port(&front.packet);
@@ -39,14 +39,14 @@ impl Router<'_> {
         }
         let open = self.open(vc, &choice.minimal);
         if !open.is_empty() {
-            return self.pick(vc, &open, self.how_to_pick(vc, &choice, news), now);
+            return self.pick(vc, &open, self.how_to_pick(vc, &choice, congestion), now);
         }
         if !escape.is_empty() {
             return escape;
         }
         let open = self.open(vc, &choice.away);
-        if !open.is_empty() && now - self.front(vc).asks_from >= self.machine.patience() {
-            return self.pick(vc, &open, self.how_to_pick(vc, &choice, news), now);
+        if !open.is_empty() && now - self.front(vc).requests_from >= self.machine.patience() {
+            return self.pick(vc, &open, self.how_to_pick(vc, &choice, congestion), now);
         }
         vec![]
     }
@@ -63,11 +63,11 @@ impl Router<'_> {
         offers.iter().map(|offer| self.usable(vc, offer, false)).filter(|wants| !wants.is_empty()).collect()
     }
 
-    fn how_to_pick(&self, vc: VcId, choice: &Choice, news: &News) -> Pick {
+    fn how_to_pick(&self, vc: VcId, choice: &Choice, congestion: &Congestion) -> Pick {
         match (&self.machine.routing_spec, self.machine.selection()) {
             (RoutingSpec::CrossLine(options), _) if options.information == Information::None => Pick::Random,
             (RoutingSpec::CrossLine(_), _) if choice.minimal.len() > 1 => {
-                Pick::Prefer(news.preferred(self.machine, self.id, choice, self.front(vc).asks_from))
+                Pick::Prefer(congestion.preferred(self.machine, self.id, choice, self.front(vc).requests_from))
             }
             (_, Selection::Random) => Pick::Random,
             (_, Selection::RoundRobin) => Pick::RoundRobin,
