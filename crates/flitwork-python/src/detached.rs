@@ -51,7 +51,8 @@ pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T +
     with_signals(py, work, |_| Ok(()), || ())
 }
 
-/// [`with_signals`] for work that returns what it has when it is told to `stop`: where Python raises, that comes beside the result.
+/// [`with_signals`] for work that returns what it has when it is told to `stop`: where Python raises, that comes beside
+/// the result.
 pub fn until_stopped<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,5 +1,5 @@
-//! The compiled half of the Python package: conversions only. Specifications, summaries and reports cross as JSON, long columns as
-//! NumPy arrays, plans and their bounds as values.
+//! The compiled half of the Python package: conversions only. Specifications, summaries and reports cross as JSON, long
+//! columns as NumPy arrays, plans and their bounds as values.
 
 mod arrays;
 mod collective;

@@ -1,7 +1,8 @@
-//! Operations between Python and simulations: as rows where ranks are told a few at a time, as columns where a schedule has all of
-//! them. Both have the same fields, and kinds have the same numbers in both.
+//! Operations between Python and simulations: as rows where ranks are told a few at a time, as columns where a schedule
+//! has all of them. Both have the same fields, and kinds have the same numbers in both.
 //!
-//! Python writes a row of 6 in a fraction of a microsecond, and that millions of times; a column is an array, which crosses at once.
+//! Python writes a row of 6 in a fraction of a microsecond, and that millions of times; a column is an array, which
+//! crosses at once.
 
 use crate::errors;
 use flitwork::Error;
@@ -68,9 +69,9 @@ pub type Answer = (u32, Vec<Row>);
 /// Rank, operation, cycle; of a receive the rank that sent its message, and the send operation.
 pub type Completed = (u32, u32, u64, Option<u32>, u32);
 
-/// An operation that a rank is told: kind, other rank, size or time, tag, context, operations that it waits for; no other rank, or tag:
-/// any. Behind them whether the amount is in bytes or ns, and the number of the network. Without these two sends are in bytes, times
-/// in cycles, and a receive takes a message of any length.
+/// An operation that a rank is told: kind, other rank, size or time, tag, context, operations that it waits for; no
+/// other rank, or tag: any. Behind them whether the amount is in bytes or ns, and the number of the network. Without
+/// these two sends are in bytes, times in cycles, and a receive takes a message of any length.
 pub struct Row {
     kind: u8,
     peer: Option<u32>,
@@ -170,8 +171,9 @@ fn column<T: Element + Copy>(values: &PyReadonlyArray1<'_, T>) -> Vec<T> {
 
 #[pymethods]
 impl Operations {
-    /// From columns: `operations` of each rank; `kind` ([`Kind`]), `peer`, `amount`, `tag`, `step` and `via` of each operation (2^32 - 1 is any
-    /// rank, or any tag; `via` its network); `dependencies` of each, and all of them in `after`.
+    /// From columns: `operations` of each rank; `kind` ([`Kind`]), `peer`, `amount`, `tag`, `step` and `via` of each
+    /// operation (2^32 - 1 is any rank, or any tag; `via` its network); `dependencies` of each, and all of them in
+    /// `after`.
     #[new]
     #[allow(clippy::too_many_arguments)]
     fn new(

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A validated simulation.
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Plan {
-    plan: Arc<flitwork::Plan>,
+    pub(crate) plan: Arc<flitwork::Plan>,
     tables: Vec<Py<Table>>,
     /// What it says, once somebody has asked for it: to count the messages of a large schedule takes a while.
     contents: OnceLock<Value>,
@@ -146,8 +146,8 @@ impl Plan {
         }
     }
 
-    /// The times in ns that were rounded to whole cycles: the field, what was given, what is simulated \[ns], and how much longer that is,
-    /// as a share.
+    /// The times in ns that were rounded to whole cycles: the field, what was given, what is simulated \[ns], and how
+    /// much longer that is, as a share.
     #[getter]
     fn rounded(&self) -> Vec<(String, f64, f64, f64)> {
         let rounded = &self.plan.spec.network.units.rounded;

@@ -9,8 +9,8 @@ use flitwork::timetable::Timetable;
 use flitwork::traffic::{Attached, Table as Numbers};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn table(timetable: Timetable) -> Table {
     Table { attached: Attached::new(Numbers::Timetable(Arc::new(timetable))) }
@@ -32,14 +32,15 @@ pub fn timetable_json(table: &Table) -> PyResult<String> {
     }
 }
 
-/// What a timetable for the messages of a plan has to fit: sizes of its torus, cycles of a hop, flits of a message and of a packet. The plan
-/// is that of an all-to-all whose messages are equally long.
+/// What a timetable for the messages of a plan has to fit: sizes of its torus, cycles of a hop, flits of a message and
+/// of a packet. The plan is that of an all-to-all whose messages are equally long.
 #[pyfunction]
 pub fn synthesis_target(py: Python<'_>, plan: &Plan) -> PyResult<(Vec<u32>, u32, u64, u32)> {
     flitwork::synthesis_target(&plan.plan).map_err(|e| errors::to_python(py, &e))
 }
 
-/// The time that the messages of so many flits take by a timetable alone, without what injection and ejection add \[cycles].
+/// The time that the messages of so many flits take by a timetable alone, without what injection and ejection add
+/// \[cycles].
 #[pyfunction]
 pub fn timetable_length(table: &Table, message_flits: u64) -> PyResult<u64> {
     match table.attached.table() {
@@ -48,9 +49,10 @@ pub fn timetable_length(table: &Table, message_flits: u64) -> PyResult<u64> {
     }
 }
 
-/// Searches for a timetable of a torus: `sizes`, cycles of a hop, flits of a block, seed and steps at most. `progress(steps, period)` is
-/// called many times a second with the steps done and the best period so far (0: none), and returns whether to go on. The timetable
-/// found, the shortest period that ports and channels allow [cycles], and whether the search was interrupted.
+/// Searches for a timetable of a torus: `sizes`, cycles of a hop, flits of a block, seed and steps at most.
+/// `progress(steps, period)` is called many times a second with the steps done and the best period so far (0: none),
+/// and returns whether to go on. The timetable found, the shortest period that ports and channels allow [cycles], and
+/// whether the search was interrupted.
 #[pyfunction]
 pub fn synthesise(
     py: Python<'_>,
@@ -62,14 +64,14 @@ pub fn synthesise(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Option<Table>, u64, bool)> {
     let order = Order { sizes, hop_cycles, block_flits, seed, budget_steps };
-    let bound = bound_cycles(&order);
+    let bound = bound_cycles(&order).map_err(|e| errors::to_python(py, &e))?;
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let (stopped, noted) = (stop.clone(), seen.clone());
     let work = move || {
         search(&order, &mut |now: Progress| {
             noted.0.store(now.steps, Ordering::Relaxed);
-            noted.1.store(now.best_period_cycles.unwrap_or(0), Ordering::Relaxed);
+            noted.1.store(now.period_cycles.unwrap_or(0), Ordering::Relaxed);
             !stopped.load(Ordering::Relaxed)
         })
     };

@@ -37,7 +37,8 @@ fn table<'py, const N: usize>(py: Python<'py>, fields: [(&str, Value); N]) -> Py
     Ok(table)
 }
 
-/// What no run can beat, as a table: its `kind`, then the fields of [`PlanBound`] in their order. What is infinite is nothing.
+/// What no run can beat, as a table: its `kind`, then the fields of [`PlanBound`] in their order. What is infinite is
+/// nothing.
 pub fn bound<'py>(py: Python<'py>, bound: &PlanBound) -> PyResult<Bound<'py, PyDict>> {
     match bound {
         PlanBound::Completion(times) => {

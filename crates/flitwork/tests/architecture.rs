@@ -72,8 +72,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "terminal",
         &[
-            "error", "host", "measure", "mix", "pace", "plan", "routing", "schedule", "spec", "timers", "timetable", "topology",
-            "traffic", "transit",
+            "error",
+            "host",
+            "measure",
+            "mix",
+            "pace",
+            "plan",
+            "routing",
+            "schedule",
+            "spec",
+            "timers",
+            "timetable",
+            "topology",
+            "traffic",
+            "transit",
         ],
     ),
     (

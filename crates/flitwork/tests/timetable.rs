@@ -22,7 +22,8 @@ fn one_after_the_other(sizes: &[u32], block_flits: u32, hop_cycles: u32) -> Time
             vector[d] = if minus { a as i32 - k as i32 } else { a as i32 };
         }
         let entry = Entry { vector, start, shift: 0 };
-        // A block of a node meets those that others send at the same time, unless each channel of its route is passed on in time.
+        // A block of a node meets those that others send at the same time, unless each channel of its route is passed
+        // on in time.
         start += u64::from(block_flits.max(hop_cycles) + entry.hops() * hop_cycles);
         entries.push(entry);
     }

@@ -1,4 +1,5 @@
-//! What a file claims, checked before anything is allocated: the crate `parquet` trusts counts and sizes that a damaged file has wrong.
+//! What a file claims, checked before anything is allocated: the crate `parquet` trusts counts and sizes that a damaged
+//! file has wrong.
 //!
 //! An allocation that fails ends the process, so no error can be made of it later.
 

@@ -1,7 +1,7 @@
 //! Tables in Parquet files: columns go to Python as NumPy arrays and come from there.
 //!
-//! The crate `parquet` of Apache Arrow decodes and encodes; this module names the kinds of columns, and turns values with their levels
-//! into arrays. `python/flitwork/base/parquet.py` makes data frames of them.
+//! The crate `parquet` of Apache Arrow decodes and encodes; this module names the kinds of columns, and turns values
+//! with their levels into arrays. `python/flitwork/base/parquet.py` makes data frames of them.
 
 mod claims;
 mod kinds;
@@ -16,7 +16,8 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::io;
 
-/// What goes wrong with a file, for Python: an `OSError` that knows its number, or a `ValueError`. `column` is the one at fault.
+/// What goes wrong with a file, for Python: an `OSError` that knows its number, or a `ValueError`. `column` is the one
+/// at fault.
 fn raised(py: Python<'_>, error: ParquetError, column: Option<&str>) -> PyErr {
     let text = match error {
         ParquetError::External(error) => match error.downcast_ref::<io::Error>() {

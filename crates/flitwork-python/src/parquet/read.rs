@@ -79,7 +79,8 @@ impl ParquetFile {
         chunks.map(|chunk| i128::from(chunk.uncompressed_size()).abs()).sum()
     }
 
-    /// Name of each column, the kind of its values, and whether each row has a list of them; no kind of what no table has.
+    /// Name of each column, the kind of its values, and whether each row has a list of them; no kind of what no table
+    /// has.
     #[getter]
     fn columns(&self) -> Vec<(&str, Option<&str>, bool)> {
         self.fields.iter().map(|field| (field.name.as_str(), field.kind.as_deref(), field.listed)).collect()

@@ -63,8 +63,8 @@ pub(super) fn estimate(spec: &SimulationSpec, p: &Params, units: &Units, fabric:
 }
 
 impl Plan {
-    /// Memory of the plan itself, roughly, without tables that came with the specification: for callers that keep plans of many runs
-    /// \[bytes].
+    /// Memory of the plan itself, roughly, without tables that came with the specification: for callers that keep plans
+    /// of many runs \[bytes].
     pub fn own_bytes(&self) -> u64 {
         let p = &self.params;
         let sources = [Some(&self.spec.workload), self.spec.background.as_ref()].into_iter().flatten();

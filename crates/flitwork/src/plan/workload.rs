@@ -36,8 +36,8 @@ const MAX_STATE: f64 = 1e9;
 const MOST_EMPTY_PERIODS: f64 = 1e4;
 
 pub(super) use collective::{chosen, collective_flits};
-pub use timetable::synthesis_target;
 pub(super) use timetable::check as check_timetable;
+pub use timetable::synthesis_target;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]

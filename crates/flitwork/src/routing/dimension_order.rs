@@ -89,7 +89,8 @@ pub enum Tie {
 }
 
 impl Tie {
-    /// Whether a packet carries the direction that it takes, as a bit for each dimension; else its source and destination say it.
+    /// Whether a packet carries the direction that it takes, as a bit for each dimension; else its source and
+    /// destination say it.
     pub fn is_carried(self) -> bool {
         matches!(self, Tie::Random | Tie::ByMessage)
     }
@@ -131,8 +132,9 @@ impl DimensionOrder {
         DimensionOrder { order, tie }
     }
 
-    /// The header of a packet from router `src` to `dst`. `tie_bits` is asked for bit `d` of a tie in dimension `d`: pass
-    /// random bits under [`Tie::Random`], those of the message under [`Tie::ByMessage`], and all zeros, then all ones, for the two packets under [`Tie::Split`].
+    /// The header of a packet from router `src` to `dst`. `tie_bits` is asked for bit `d` of a tie in dimension `d`:
+    /// pass random bits under [`Tie::Random`], those of the message under [`Tie::ByMessage`], and all zeros, then all
+    /// ones, for the two packets under [`Tie::Split`].
     pub fn header(&self, grid: &Grid, src: &Coords, dst: &Coords, tie_bits: u8) -> Header {
         self.header_and_hops(grid, src, dst, tie_bits).0
     }

@@ -290,8 +290,12 @@ pub(super) fn resolve_order(order: &mut Vec<usize>, grid: &Grid) -> Result<()> {
 /// Refuses the rules for ties that cut packets in two, or go by the message.
 pub(super) fn check_tie(tie: Tie) -> Result<()> {
     let hint = match tie {
-        Tie::Split => "use dimension_order with classes = \"entered\" or \"at_dateline\": only these cut packets in two",
-        Tie::ByMessage => "use dimension_order with classes = \"entered\" or \"at_dateline\": only with these messages name it",
+        Tie::Split => {
+            "use dimension_order with classes = \"entered\" or \"at_dateline\": only these cut packets in two"
+        }
+        Tie::ByMessage => {
+            "use dimension_order with classes = \"entered\" or \"at_dateline\": only with these messages name it"
+        }
         Tie::Plus | Tie::Parity | Tie::Random => return Ok(()),
     };
     Err(Error::config("network.routing.tie", tie.name(), "plus, parity or random", hint))

@@ -253,8 +253,8 @@ impl Packed {
 }
 
 impl OpKind {
-    /// As numbers: the kind, the other rank (of a task its CPU), size or time, and tag. What an operation does not have is 0. Kinds have
-    /// the numbers that records of runs give them.
+    /// As numbers: the kind, the other rank (of a task its CPU), size or time, and tag. What an operation does not have
+    /// is 0. Kinds have the numbers that records of runs give them.
     pub fn numbers(self) -> (u8, u32, u64, u32) {
         match self {
             OpKind::Send { to, size, tag } => (0, to, size, tag),

@@ -114,8 +114,8 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: u32,
     },
-    /// A schedule: an all-to-all in which every block of a message has a time, so that no port and no channel is used twice in a cycle
-    /// (`fw.synthesise` in Python, `flitwork synthesise`). On a torus with one rank a router.
+    /// A schedule: an all-to-all in which every block of a message has a time, so that no port and no channel is used
+    /// twice in a cycle (`fw.synthesise` in Python, `flitwork synthesise`). On a torus with one rank a router.
     Timetable {
         /// When each node sends to which relative vector; in a plan it is a digest. Default: that of `file`.
         #[serde(default)]
@@ -124,12 +124,13 @@ pub enum WorkloadSpec {
         /// A file that holds it, in JSON.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         file: String,
-        /// Length of each message \[flits], at least 1, sent as blocks of the timetable, one a period; or say `message_bytes`. Default: 100.
+        /// Length of each message \[flits], at least 1, sent as blocks of the timetable, one a period; or say
+        /// `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32", range(min = 1))]
         message_flits: Option<u32>,
-        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of `network.units.flit_bytes` that
-        /// it fits.
+        /// Length of each message \[bytes], 1 to 2^40, in the place of `message_flits`: so many flits of
+        /// `network.units.flit_bytes` that it fits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u64", range(min = 1, max = MAX_MESSAGE_BYTES))]
         message_bytes: Option<u64>,
@@ -137,7 +138,8 @@ pub enum WorkloadSpec {
         #[serde(default)]
         packet_flits: u32,
     },
-    /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it asks.
+    /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it
+    /// asks.
     Programs {
         /// Longest packet \[flits], at least 1; a longer message is sent as several. Default: 100.
         #[serde(default = "hundred")]

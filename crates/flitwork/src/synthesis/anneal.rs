@@ -1,8 +1,9 @@
 //! Simulated annealing over the places at which blocks start.
 //!
-//! Blocks and *cells* (slots of a frame, or rows of lanes) correspond one to one; blocks that go nowhere fill up the cells
-//! that are left. So the injection port is never used twice. Cost: how often a cell of a channel or of the ejection
-//! port is used once more. A move exchanges the cells of two blocks, and draws anew which way around they go half a ring.
+//! Blocks and *cells* (slots of a frame, or rows of lanes) correspond one to one; blocks that go nowhere fill up the
+//! cells that are left. So the injection port is never used twice. Cost: how often a cell of a channel or of the
+//! ejection port is used once more. A move exchanges the cells of two blocks, and draws anew which way around they go
+//! half a ring.
 
 use super::geometry::Vector;
 use super::meter::Meter;

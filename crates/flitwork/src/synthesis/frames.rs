@@ -30,7 +30,8 @@ pub(super) fn search(order: &Order, bound: u64, meter: &mut Meter) -> Option<Tim
     }
 }
 
-/// A frame of so many slots, by the way that suits the torus. `closed`: vector 0 gets a slot, too, in which no other block starts or ends.
+/// A frame of so many slots, by the way that suits the torus. `closed`: vector 0 gets a slot, too, in which no other
+/// block starts or ends.
 fn frame(sizes: &[u32], slots: u64, closed: bool, budget: u64, seed: u64, meter: &mut Meter) -> Option<Slots> {
     let end = meter.left() - budget.min(meter.left());
     if streams::suits(sizes) && !closed {

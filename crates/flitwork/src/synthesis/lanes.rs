@@ -1,10 +1,10 @@
 //! Lanes: timetables of long blocks.
 //!
-//! If all nodes started together, a block would meet those of its neighbours, one hop ahead. So nodes start by place. Time is
-//! divided into rows, as many as all rings have a common multiple, and each row into lanes, a block each. In each lane, a
-//! node starts some rows earlier than its neighbour towards minus; how many depends on the dimension and, in sign,
-//! on the lane. Then a hop leads a block some rows on, or back, in its lane, and all rows of a lane are taken by other blocks.
-//! Where a block is within its lane is a matter of cycles, see `layout`.
+//! If all nodes started together, a block would meet those of its neighbours, one hop ahead. So nodes start by place.
+//! Time is divided into rows, as many as all rings have a common multiple, and each row into lanes, a block each. In
+//! each lane, a node starts some rows earlier than its neighbour towards minus; how many depends on the dimension and,
+//! in sign, on the lane. Then a hop leads a block some rows on, or back, in its lane, and all rows of a lane are taken
+//! by other blocks. Where a block is within its lane is a matter of cycles, see `layout`.
 
 use super::Order;
 use super::anneal::{self, Board, Job};

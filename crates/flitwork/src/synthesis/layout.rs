@@ -1,10 +1,11 @@
 //! From lanes to cycles.
 //!
-//! A hop takes a block to another row, and some cycles on within its lane. A lane is therefore longer than its block, by a
-//! *guard*; and blocks start within their lane such that at each port and channel they all come within the guard. Earliest and
-//! latest cycles at each of them are a system of difference constraints: it is solved by relaxation, and the least guard
-//! for which it can be is taken. Single timetables can do with less, as the blocks of their lanes do not meet
-//! in all combinations: guards are tried from below, with lanes in a few other orders.
+//! A hop takes a block to another row, and some cycles on within its lane. A lane is therefore longer than its block,
+//! by a
+//! *guard*; and blocks start within their lane such that at each port and channel they all come within the guard.
+//! Earliest and latest cycles at each of them are a system of difference constraints: it is solved by relaxation, and
+//! the least guard for which it can be is taken. Single timetables can do with less, as the blocks of their lanes do
+//! not meet in all combinations: guards are tried from below, with lanes in a few other orders.
 
 use super::Order;
 use super::geometry::{self, Vector};
@@ -47,8 +48,8 @@ pub(super) fn timetable(order: &Order, lanes: &Lanes) -> Timetable {
     place(order, lanes, sure, &safe, &(0..lanes.skews.len() as u32).collect::<Vec<u32>>())
 }
 
-/// Where each block starts in its lane, in hops, such that at each channel, and at the ports if asked for, all blocks come within
-/// the guard; none if there is no such way.
+/// Where each block starts in its lane, in hops, such that at each channel, and at the ports if asked for, all blocks
+/// come within the guard; none if there is no such way.
 fn offsets(vectors: &[Vector], guard: u32, hops: u32, ports: bool) -> Option<Vec<u32>> {
     let dims = vectors.first()?.len();
     let (injection, ejection) = (2 * dims, 2 * dims + 1);

@@ -1,9 +1,9 @@
 //! Products: one dimension more.
 //!
-//! A timetable of a base torus is run as often as the new ring has nodes, one copy after the other. A block for base vector v
-//! is sent in each copy, and the part of its path along the new ring starts where its base part ended. What is chosen is only
-//! which of its copies goes which way along the ring, so that these parts collide neither on the ring nor at the
-//! ejection port. The base torus is free of collisions already.
+//! A timetable of a base torus is run as often as the new ring has nodes, one copy after the other. A block for base
+//! vector v is sent in each copy, and the part of its path along the new ring starts where its base part ended. What is
+//! chosen is only which of its copies goes which way along the ring, so that these parts collide neither on the ring
+//! nor at the ejection port. The base torus is free of collisions already.
 
 use super::anneal::{Annealing, Board, Job};
 use super::geometry::Vector;
@@ -17,7 +17,8 @@ pub(super) struct Copies {
     pub(super) cells: Vec<(u32, u32)>,
 }
 
-/// Extends base vectors, 0 among them, along a new dimension: vectors and the cells in which they start. `board` has one dimension, the new one.
+/// Extends base vectors, 0 among them, along a new dimension: vectors and the cells in which they start. `board` has
+/// one dimension, the new one.
 pub(super) fn extend(
     base: &[Copies],
     dim: usize,

@@ -1,17 +1,18 @@
 //! Streams: frames of large squares, whose channels are full by construction.
 //!
-//! Take all ordered pairs of lengths (a, b), a and b from 1 to m: the complete directed graph with loops. One of its Eulerian
-//! circuits a0 a1 a2 ... is a plan for one quadrant: channel x+ carries message i for a_i slots, and in the same slots y+
-//! carries message i - 1, whose second length is a_i, too. Both are full and stay in step. Two opposite quadrants run at the
-//! same time (`++` and `--`, the second `e` slots later), then the other two. Neither phase leaves a gap at its ends if the first
-//! lengths fit: that of `++` is `e` more than that of `-+`, and that of `+-` is `e` more than that of `--`.
+//! Take all ordered pairs of lengths (a, b), a and b from 1 to m: the complete directed graph with loops. One of its
+//! Eulerian circuits a0 a1 a2 ... is a plan for one quadrant: channel x+ carries message i for a_i slots, and in the
+//! same slots y+ carries message i - 1, whose second length is a_i, too. Both are full and stay in step. Two opposite
+//! quadrants run at the same time (`++` and `--`, the second `e` slots later), then the other two. Neither phase leaves
+//! a gap at its ends if the first lengths fit: that of `++` is `e` more than that of `-+`, and that of `+-` is `e` more
+//! than that of `--`.
 //!
-//! Messages along one dimension enter in pairs: x+ stands still for z slots for (z, 0), then y+ for (0, z). If the ring is even,
-//! vectors with a component of half a ring, m, are shared out: one pair of quadrants has (m, b) and (b, m) for some b, the
-//! other pair for the rest; `++` has (m, m), and `--` has the lines (-m, 0) and (0, -m).
+//! Messages along one dimension enter in pairs: x+ stands still for z slots for (z, 0), then y+ for (0, z). If the ring
+//! is even, vectors with a component of half a ring, m, are shared out: one pair of quadrants has (m, b) and (b, m) for
+//! some b, the other pair for the rest; `++` has (m, m), and `--` has the lines (-m, 0) and (0, -m).
 //!
-//! What is left are collisions at the ports. Annealing removes them: it exchanges two parts of a circuit that begin at the same
-//! length and end at the same length, and moves pairs of lines.
+//! What is left are collisions at the ports. Annealing removes them: it exchanges two parts of a circuit that begin at
+//! the same length and end at the same length, and moves pairs of lines.
 
 use super::frames::Slots;
 use super::geometry::Vector;

@@ -8,7 +8,8 @@ use crate::topology::{Coords, Grid, MAX_DIMS};
 pub struct Directions {
     grid: Grid,
     coords: Vec<Coords>,
-    /// By the number of the node at a vector from node 0: bit `d` is set where the block goes towards minus in dimension `d`.
+    /// By the number of the node at a vector from node 0: bit `d` is set where the block goes towards minus in
+    /// dimension `d`.
     minus: Vec<u8>,
 }
 

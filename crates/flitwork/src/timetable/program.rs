@@ -6,9 +6,10 @@ use crate::topology::{Coords, Grid};
 use std::sync::Arc;
 
 impl Timetable {
-    /// The schedule in which each rank sends a message of so many flits to every other one, block by block; rank and node have the same
-    /// number. A block is a message with the number of its period as tag, which is its step, too. A receive is posted in front of the first
-    /// send that starts when its block has arrived, or later. Times count from the start of the schedule.
+    /// The schedule in which each rank sends a message of so many flits to every other one, block by block; rank and
+    /// node have the same number. A block is a message with the number of its period as tag, which is its step, too. A
+    /// receive is posted in front of the first send that starts when its block has arrived, or later. Times count from
+    /// the start of the schedule.
     ///
     /// The timetable has been checked ([`Timetable::check`]). Operations are made as they are needed.
     pub fn schedule(self: &Arc<Self>, message_flits: u64) -> Schedule {

@@ -19,7 +19,13 @@ fn a_ring_of_three_is_full() {
     };
     let schedule = std::sync::Arc::new(ring).schedule(2);
     // The block from rank 2 arrives in cycle 1, that from rank 1 in cycle 2.
-    let first = ["wait until 0", "send to rank 1, tag 0", "receive from rank 2, tag 0", "wait until 1", "send to rank 2, tag 0"];
+    let first = [
+        "wait until 0",
+        "send to rank 1, tag 0",
+        "receive from rank 2, tag 0",
+        "wait until 1",
+        "send to rank 2, tag 0",
+    ];
     assert_eq!(text(&schedule, 0)[..5], first);
     assert_eq!(text(&schedule, 0)[5..7], ["receive from rank 1, tag 0", "wait until 2"]);
     assert_eq!(text(&schedule, 0)[10..], ["send to rank 2, tag 1", "receive from rank 1, tag 1"]);

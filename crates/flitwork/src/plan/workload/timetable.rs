@@ -16,7 +16,8 @@ const PATH: &str = "workload.timetable";
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
     pub(super) fn timetable(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
-        let WorkloadSpec::Timetable { timetable, file, message_flits: flits, message_bytes, packet_flits } = spec else {
+        let WorkloadSpec::Timetable { timetable, file, message_flits: flits, message_bytes, packet_flits } = spec
+        else {
             return Err(Error::config(self.path("kind"), "another one", "timetable", ""));
         };
         no_file(self.at, file, "timetable")?;
@@ -56,7 +57,8 @@ impl Context<'_> {
         let sizes = &timetable.sizes;
         let same = self.fabric.grid().is_some_and(|grid| *grid == timetable.grid());
         if !same || !self.fabric.has_one_terminal_each() {
-            let network = self.fabric.grid().map_or("no grid".to_string(), |grid| format!("of size {:?}", grid.sizes()));
+            let network =
+                self.fabric.grid().map_or("no grid".to_string(), |grid| format!("of size {:?}", grid.sizes()));
             let expected = format!("one for this network, which is {network}");
             let hint = format!("use a torus of size {sizes:?} with one terminal a router, or find another timetable");
             return Err(Error::config(format!("{PATH}.sizes"), format!("{sizes:?}"), expected, hint));
@@ -88,7 +90,12 @@ pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, pa
     check_routes(network)?;
     if timetable.has_ties() && tie != Tie::ByMessage {
         let expected = "by_message: the timetable says which way its blocks go at half a ring";
-        return Err(Error::config("network.routing.tie", tie.name(), expected, "set network.routing.tie = \"by_message\""));
+        return Err(Error::config(
+            "network.routing.tie",
+            tie.name(),
+            expected,
+            "set network.routing.tie = \"by_message\"",
+        ));
     }
     let hop = hop_cycles(params);
     if timetable.hop_cycles != hop {
@@ -109,7 +116,8 @@ impl super::super::Plan {
     }
 }
 
-/// What a timetable for the messages of a plan has to fit: sizes of the torus, cycles of a hop, flits of a message and of its longest packet.
+/// What a timetable for the messages of a plan has to fit: sizes of the torus, cycles of a hop, flits of a message and
+/// of its longest packet.
 ///
 /// # Errors
 /// [`Error::Config`] where the network is none that timetables are for.
