@@ -22,7 +22,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("timetable", &["error", "schedule", "topology"]),
     ("traffic", &["component", "error", "mix", "schedule", "timetable", "topology"]),
     ("collective", &["error", "schedule", "topology"]),
-    ("timetable", &["error", "schedule", "topology"]),
     ("synthesis", &["error", "mix", "timetable", "topology"]),
     // What can be chosen is defined where it is done (`Tie`, `Sync`); the specification only quotes it.
     ("measure", &["mix"]),
