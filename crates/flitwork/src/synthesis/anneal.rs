@@ -5,7 +5,7 @@
 //! ejection port is used once more. A move exchanges the cells of two blocks, and draws anew which way around they go
 //! half a ring.
 
-use super::geometry::Vector;
+use super::geometry::{self, Vector};
 use super::meter::Meter;
 use super::random::Random;
 use crate::topology::MAX_DIMS;
@@ -49,6 +49,12 @@ impl Job {
     pub(super) fn filler() -> Self {
         Job { vector: [0; MAX_DIMS], halves: 0, ejects: false, group: 0 }
     }
+}
+
+/// A block for each vector. `closed`: for vector 0, too.
+pub(super) fn jobs(sizes: &[u32], closed: bool) -> Vec<Job> {
+    let zero = closed.then_some([0; MAX_DIMS]);
+    geometry::vectors(sizes).into_iter().chain(zero).map(|vector| Job::new(vector, sizes)).collect()
 }
 
 /// Blocks on a board.

@@ -1,8 +1,10 @@
 //! Frames.
 
 use super::Order;
-use super::anneal::{self, Board, Job};
+use super::anneal::{self, Board};
 use super::geometry::{self, Vector, gcd};
+use super::greedy;
+use super::ladder::{self, Best};
 use super::meter::Meter;
 use super::product::{self, Copies};
 use super::streams;
@@ -11,23 +13,43 @@ use crate::timetable::{Entry, Timetable};
 /// Vectors and the slots in which they start.
 pub(super) type Slots = Vec<(Vector, u32)>;
 
-pub(super) fn search(order: &Order, bound: u64, meter: &mut Meter) -> Option<Timetable> {
-    let mut slots = bound;
-    loop {
-        while gcd(slots, u64::from(order.hop_cycles)) != 1 {
-            slots += 1;
+/// Finds a frame with as few slots as it can.
+pub(super) fn search(order: &Order, meter: &mut Meter) -> Timetable {
+    let (sizes, hop) = (&order.sizes, u64::from(order.hop_cycles));
+    // Slots are times in units of hops, which are all cycles of the period if the two have no common divisor.
+    let allowed = |slots: u64| (slots..).find(|&slots| gcd(slots, hop) == 1).unwrap_or(slots);
+    let bound = geometry::frame_bound(sizes);
+    let mut best = one_by_one(sizes, allowed);
+    meter.found(best.length);
+    if !streams::suits(sizes) {
+        for tenths in [12, 15, 20] {
+            let slots = allowed((bound * tenths).div_ceil(10));
+            let board = Board::frame(slots as usize, sizes.len());
+            let fitted = greedy::first_fit(&board, &anneal::jobs(sizes, false), order.seed, meter);
+            if let Some(found) = fitted.filter(|_| slots < best.length) {
+                best = Best { length: slots, found };
+                meter.found(slots);
+                break;
+            }
         }
-        meter.trying(slots);
-        let share = meter.left() / 2;
-        if let Some(found) = frame(&order.sizes, slots, false, share, order.seed, meter) {
-            meter.found(slots);
-            return Some(timetable(order, slots, &found));
-        }
-        if meter.left() == 0 {
-            return None;
-        }
-        slots += (bound / 100).max(1);
     }
+    let best = ladder::climb(bound, best, meter, allowed, |slots, budget, meter| {
+        meter.trying(slots);
+        let found = frame(sizes, slots, false, budget, order.seed, meter);
+        meter.found(if found.is_some() { slots } else { u64::MAX });
+        found
+    });
+    timetable(order, best.length, &best.found)
+}
+
+/// Each block starts when the one before it ends.
+fn one_by_one(sizes: &[u32], allowed: impl Fn(u64) -> u64) -> Best<Slots> {
+    let mut at = 0;
+    let found = geometry::vectors(sizes).into_iter().map(|vector| {
+        at += geometry::hops(&vector);
+        (vector, at - geometry::hops(&vector))
+    });
+    Best { found: found.collect(), length: allowed(geometry::total_hops(sizes)) }
 }
 
 /// A frame of so many slots, by the way that suits the torus. `closed`: vector 0 gets a slot, too, in which no other
@@ -43,12 +65,8 @@ fn frame(sizes: &[u32], slots: u64, closed: bool, budget: u64, seed: u64, meter:
             return found;
         }
     }
-    let mut jobs: Vec<Job> = geometry::vectors(sizes).into_iter().map(|v| Job::new(v, sizes)).collect();
-    if closed {
-        jobs.push(Job { ejects: true, ..Job::filler() });
-    }
     let board = Board::frame(slots as usize, sizes.len());
-    anneal::again(&board, jobs, meter.left().saturating_sub(end), seed, meter)
+    anneal::again(&board, anneal::jobs(sizes, closed), meter.left().saturating_sub(end), seed, meter)
 }
 
 /// Slots of a closed frame of a base torus, if a product of it with a ring can have so many slots.

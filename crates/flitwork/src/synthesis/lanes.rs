@@ -7,11 +7,14 @@
 //! by other blocks. Where a block is within its lane is a matter of cycles, see `layout`.
 
 use super::Order;
-use super::anneal::{self, Board, Job};
+use super::anneal::{self, Board};
 use super::geometry::{self, Vector};
+use super::greedy;
+use super::ladder::{self, Best};
 use super::layout;
 use super::meter::Meter;
 use super::product::{self, Copies};
+use super::walks;
 use crate::timetable::Timetable;
 
 /// Rows of all lanes of a torus.
@@ -60,25 +63,44 @@ impl Field {
 }
 
 /// Finds as few lanes as it can.
-pub(super) fn search(order: &Order, meter: &mut Meter) -> Option<Timetable> {
+pub(super) fn search(order: &Order, meter: &mut Meter) -> Timetable {
     let sizes = &order.sizes;
     let rows = sizes.iter().fold(1, |all, &k| all / geometry::gcd(all, u64::from(k)) * u64::from(k));
     let least = geometry::busiest_blocks(sizes).div_ceil(rows);
-    let mut lanes = least;
-    loop {
-        meter.trying(lanes * rows * u64::from(order.block_flits));
-        let share = meter.left() / 2;
-        if let Some((field, blocks)) = field(sizes, rows as u32, lanes as u32, false, share, order.seed, meter) {
-            let found = Lanes { rows: field.rows, skews: field.skews, blocks };
-            let timetable = layout::timetable(order, &found);
-            meter.found(timetable.period_cycles);
-            return Some(timetable);
+    let cycles = |lanes: u64| lanes * rows * u64::from(order.block_flits);
+    let mut best = one_each(sizes, rows as u32);
+    meter.found(cycles(best.length));
+    for tenths in [12, 15, 20] {
+        let lanes = (least * tenths).div_ceil(10);
+        let field = Field::new(sizes, rows as u32, lanes as u32);
+        let fitted = greedy::first_fit(&field.board(0..sizes.len()), &anneal::jobs(sizes, false), order.seed, meter);
+        if let Some(blocks) = fitted.filter(|_| lanes < best.length) {
+            best = Best { length: lanes, found: (field, blocks) };
+            meter.found(cycles(lanes));
+            break;
         }
-        if meter.left() == 0 {
-            return None;
-        }
-        lanes += (least / 100).max(1);
     }
+    let best = ladder::climb(
+        least,
+        best,
+        meter,
+        |lanes| lanes,
+        |lanes, budget, meter| {
+            meter.trying(cycles(lanes));
+            let found = field(sizes, rows as u32, lanes as u32, false, budget, order.seed, meter);
+            meter.found(if found.is_some() { cycles(lanes) } else { u64::MAX });
+            found
+        },
+    );
+    let (field, blocks) = best.found;
+    layout::timetable(order, &Lanes { rows: field.rows, skews: field.skews, blocks })
+}
+
+/// Each block has a lane.
+fn one_each(sizes: &[u32], rows: u32) -> Best<Found> {
+    let blocks: Vec<(Vector, u32)> = geometry::vectors(sizes).into_iter().zip((0..).map(|lane| lane * rows)).collect();
+    let length = blocks.len() as u64;
+    Best { length, found: (Field::new(sizes, rows, length as u32), blocks) }
 }
 
 type Found = (Field, Vec<(Vector, u32)>);
@@ -104,13 +126,16 @@ fn field(
             }
         }
     }
-    let field = Field::new(sizes, rows, lanes);
-    let mut jobs: Vec<Job> = geometry::vectors(sizes).into_iter().map(|v| Job::new(v, sizes)).collect();
-    if closed {
-        jobs.push(Job { ejects: true, ..Job::filler() });
+    if walks::suits(sizes) && !closed {
+        let found = walks::search(rows, lanes, budget / 2, seed, meter);
+        if let Some(found) = found {
+            let skew = |lane: u32| vec![1, if lane < found.alike { 1 } else { -1 }];
+            return Some((Field { rows, skews: (0..lanes).map(skew).collect() }, found.blocks));
+        }
     }
+    let field = Field::new(sizes, rows, lanes);
     let board = field.board(0..sizes.len());
-    let blocks = anneal::again(&board, jobs, meter.left().saturating_sub(end), seed, meter)?;
+    let blocks = anneal::again(&board, anneal::jobs(sizes, closed), meter.left().saturating_sub(end), seed, meter)?;
     Some((field, blocks))
 }
 

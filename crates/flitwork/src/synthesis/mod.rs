@@ -1,49 +1,84 @@
-//! Finds timetables.
+//! Finds timetables: all-to-alls on tori in which no two blocks ever meet, in as few cycles as it can.
+//!
+//! [`synthesise`] takes an [`Order`] and returns a [`Timetable`](crate::timetable::Timetable). All nodes send alike, so a vector's start
+//! decides about all blocks that go that far. What is searched for is a start for each vector such that no port and no channel is
+//! used twice in a cycle. The period cannot be shorter than the busiest port or channel needs ([`bound_cycles`]).
+//!
+//! Two kinds of timetables are found, by these ways:
+//!
+//! | blocks | kind | ways |
+//! |---|---|---|
+//! | 1 flit | frame: all nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
+//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 9x9 on, `product`, `anneal` |
+//!
+//! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used twice.
+//! - `streams` fills the channels of large squares by construction: an Eulerian circuit through all pairs of lengths keeps a channel of
+//!   both dimensions busy all the time. `walks` cuts such circuits into lanes.
+//! - `product` extends a timetable by one dimension.
+//! - `greedy` gives some timetable at once; `ladder` decides which periods are tried, and for how long.
+//! - `layout` turns lanes into cycles.
+//!
+//! If a hop takes several cycles, slots of a frame are counted in hops: slot `s` is cycle `s h` modulo the period. That reaches all cycles
+//! if the period has no divisor in common with `h`, so frames then take the next such period.
+//!
+//! Streams, walks and lanes are constructions of this project. Known before: on tori whose nodes use all ports at once, total exchange
+//! without buffers meets the bound by construction (Coolsaet, De Meyer and Fack 1992, 1994); schedules alike at all nodes meet the
+//! bound for store-and-forward on Cayley graphs (Dimakopoulos and Dimopoulos 2001); T-CREST searches for such schedules of networks on
+//! chips by metaheuristics (Schoeberl et al.).
+//!
+//! An order decides what is found: no clock and no hash decides anything.
 
 mod anneal;
 mod frames;
 mod geometry;
+mod greedy;
+mod ladder;
 mod lanes;
 mod layout;
 mod meter;
 mod product;
 mod random;
 mod streams;
+mod walks;
 
 use crate::error::{Error, Result};
 use crate::timetable::Timetable;
 use crate::topology::MAX_DIMS;
 use meter::Meter;
 
-/// What is asked for.
+/// What timetable is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Routers along each dimension of the torus.
     pub sizes: Vec<u32>,
     /// From one channel of a route to the next \[cycles].
     pub hop_cycles: u32,
-    /// Length of the blocks, 1 for a frame of single flits \[flits].
+    /// Length of the blocks: 1 for a frame, more for lanes \[flits].
     pub block_flits: u32,
-    /// Decides, with the budget, what is found.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Moves that may be tried.
+    /// Moves that the search may try.
     pub budget_steps: u64,
 }
 
 /// How far a search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Moves tried.
+    /// Moves tried so far.
     pub steps: u64,
-    /// No period is shorter \[cycles].
+    /// Lower bound of the period \[cycles].
     pub bound_cycles: u64,
-    /// Period that is tried \[cycles].
+    /// Period that is being tried; for lanes without their guards \[cycles].
     pub trying_cycles: u64,
-    /// Best period found \[cycles].
+    /// Best period found so far; for lanes without their guards \[cycles].
     pub period_cycles: Option<u64>,
 }
 
+/// Largest torus.
 const MOST_NODES: u64 = 1 << 16;
+
+/// Largest number of cycles of a hop and of flits of a block.
+const MOST_CYCLES: u32 = 1 << 20;
 
 fn check(order: &Order) -> Result<()> {
     let sizes = &order.sizes;
@@ -53,14 +88,18 @@ fn check(order: &Order) -> Result<()> {
         return Err(Error::config("sizes", format!("{sizes:?}"), expected, ""));
     }
     for (field, value) in [("hop_cycles", order.hop_cycles), ("block_flits", order.block_flits)] {
-        if !(1..=1 << 20).contains(&value) {
-            return Err(Error::config(field, value, "1 to 2^20", ""));
+        if !(1..=MOST_CYCLES).contains(&value) {
+            return Err(Error::config(field, value, format!("1 to {MOST_CYCLES}"), ""));
         }
     }
     Ok(())
 }
 
-/// No period is shorter \[cycles].
+/// Lower bound of the period: what the busiest port or channel carries. A frame that its ports alone would fill takes one more slot
+/// if the lengths of all paths do not add up to a multiple of its slots \[cycles].
+///
+/// # Errors
+/// [`Error::Config`] for an order that makes no sense.
 pub fn bound_cycles(order: &Order) -> Result<u64> {
     check(order)?;
     Ok(match order.block_flits {
@@ -69,9 +108,18 @@ pub fn bound_cycles(order: &Order) -> Result<u64> {
     })
 }
 
-/// Searches.
-pub fn synthesise(order: &Order, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Option<Timetable>> {
-    let bound = bound_cycles(order)?;
-    let mut meter = Meter::new(bound, order.budget_steps, progress);
-    Ok(if order.block_flits == 1 { frames::search(order, bound, &mut meter) } else { lanes::search(order, &mut meter) })
+/// Searches for a timetable with a short period. `progress` is called now and then; the search stops if it returns false. The
+/// best timetable found so far is returned, which is a bad one after few steps. Equal orders give equal timetables.
+///
+/// # Errors
+/// [`Error::Config`] for an order that makes no sense.
+pub fn synthesise(order: &Order, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Timetable> {
+    let mut meter = Meter::new(bound_cycles(order)?, order.budget_steps, progress);
+    let found =
+        if order.block_flits == 1 { frames::search(order, &mut meter) } else { lanes::search(order, &mut meter) };
+    debug_assert_eq!(found.check(), Ok(()));
+    Ok(found)
 }
+
+#[cfg(test)]
+mod tests;

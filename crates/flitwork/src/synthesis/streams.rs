@@ -21,8 +21,6 @@ use super::random::Random;
 
 /// One quadrant.
 struct Stream {
-    /// Whether x and y lead towards minus.
-    signs: [i32; 2],
     /// Slot in which it begins.
     base: usize,
     /// First lengths of all messages, and the first one once more.
@@ -35,8 +33,8 @@ struct Stream {
 
 /// Something that a stream sends.
 struct Sent {
-    x: u32,
-    y: u32,
+    x: u16,
+    y: u16,
     start: usize,
 }
 
@@ -45,15 +43,14 @@ impl Stream {
     fn each(&self, from: usize, to: usize, mut found: impl FnMut(Sent)) {
         let mut at = self.base + self.starts[from] as usize;
         for i in from..=to {
-            let length = u32::from(self.lengths[i]);
+            let length = self.lengths[i];
             for &z in &self.lines[i] {
-                let z = u32::from(z);
                 found(Sent { x: z, y: 0, start: at });
-                found(Sent { x: 0, y: z, start: at + length as usize });
-                at += z as usize;
+                found(Sent { x: 0, y: z, start: at + usize::from(length) });
+                at += usize::from(z);
             }
-            found(Sent { x: length, y: u32::from(self.lengths[i + 1]), start: at });
-            at += length as usize;
+            found(Sent { x: length, y: self.lengths[i + 1], start: at });
+            at += usize::from(length);
         }
     }
 
@@ -72,8 +69,70 @@ impl Stream {
     }
 }
 
+/// How the vectors of a square are shared out to its quadrants, `++`, `--`, `+-` and `-+`.
+pub(super) struct Share {
+    size: u16,
+    /// Which lengths go with half a ring, in the first two quadrants and in the others.
+    halves: [Vec<u16>; 2],
+    /// Which lines do so.
+    lines: [Vec<u16>; 2],
+}
+
+const SIGNS: [[i32; 2]; 4] = [[1, 1], [-1, -1], [1, -1], [-1, 1]];
+
+impl Share {
+    pub(super) fn new(size: u32, random: &mut Random) -> Self {
+        let whole = (size as u16 - 1) / 2;
+        let mut draw = |least: usize| {
+            let mut all: Vec<u16> = (1..=whole).collect();
+            random.shuffle(&mut all);
+            let about = (usize::from(whole) + random.below(2)) / 2;
+            let rest = all.split_off(about.max(least));
+            [all, rest]
+        };
+        Share { size: size as u16, halves: draw(1), lines: draw(0) }
+    }
+
+    /// Longest length that is not half a ring.
+    fn whole(&self) -> u16 {
+        (self.size - 1) / 2
+    }
+
+    /// Lengths of the messages of a quadrant.
+    pub(super) fn edges(&self, quadrant: usize) -> Vec<(u16, u16)> {
+        let (half, whole) = (self.size / 2, self.whole());
+        let mut edges: Vec<(u16, u16)> = (1..=whole).flat_map(|a| (1..=whole).map(move |b| (a, b))).collect();
+        if half > whole {
+            edges.extend(self.halves[quadrant / 2].iter().flat_map(|&b| [(half, b), (b, half)]));
+            if quadrant == 0 {
+                edges.push((half, half));
+            }
+        }
+        edges
+    }
+
+    /// Lengths of its lines, each along both dimensions.
+    pub(super) fn lines(&self, quadrant: usize) -> Vec<u16> {
+        let half = (quadrant == 1 && self.size / 2 > self.whole()).then_some(self.size / 2);
+        self.lines[quadrant / 2].iter().copied().chain(half).collect()
+    }
+
+    /// Slots of a quadrant.
+    pub(super) fn slots(&self, quadrant: usize) -> u32 {
+        let messages: u32 = self.edges(quadrant).iter().map(|e| u32::from(e.0)).sum();
+        messages + self.lines(quadrant).iter().map(|&z| u32::from(z)).sum::<u32>()
+    }
+
+    /// A vector of a quadrant.
+    pub(super) fn vector(&self, quadrant: usize, x: u16, y: u16) -> Vector {
+        let mut vector = Vector::default();
+        vector[..2].copy_from_slice(&[SIGNS[quadrant][0] * i32::from(x), SIGNS[quadrant][1] * i32::from(y)]);
+        vector
+    }
+}
+
 /// A random Eulerian circuit through edges (from, to), as the vertices in their order, the first one at both ends.
-fn circuit(edges: &[(u16, u16)], first: u16, random: &mut Random) -> Vec<u16> {
+pub(super) fn circuit(edges: &[(u16, u16)], first: u16, random: &mut Random) -> Vec<u16> {
     let most = edges.iter().map(|e| usize::from(e.0)).max().unwrap_or(0);
     let mut out = vec![Vec::new(); most + 1];
     for &(from, to) in edges {
@@ -96,6 +155,7 @@ fn circuit(edges: &[(u16, u16)], first: u16, random: &mut Random) -> Vec<u16> {
 /// All four quadrants and the use of the ports.
 struct Plan {
     period: usize,
+    share: Share,
     streams: Vec<Stream>,
     ports: [Vec<u8>; 2],
     cost: i32,
@@ -112,47 +172,30 @@ enum Move {
 
 impl Plan {
     fn new(size: u32, period: usize, random: &mut Random) -> Self {
-        let m = (size / 2) as u16;
-        let even = size.is_multiple_of(2);
-        let whole = if even { m - 1 } else { m };
-        // Which lengths go with half a ring, and which lines run, in the first phase.
-        let mut draw = |least: usize| {
-            let mut all: Vec<u16> = (1..=whole).collect();
-            random.shuffle(&mut all);
-            let rest = all.split_off((usize::from(whole) / 2).max(least));
-            [all, rest]
-        };
-        let (halves, lines) = (draw(1), draw(0));
+        let share = Share::new(size, random);
+        let whole = share.whole();
         let delay = 1 + random.below(usize::from(whole) - 1) as u16;
         let mut shorter = || 1 + random.below(usize::from(whole - delay)) as u16;
         let (d, c) = (shorter(), shorter());
         let firsts = [d + delay, c, c + delay, d];
-        let signs = [[1, 1], [-1, -1], [1, -1], [-1, 1]];
         let mut streams: Vec<Stream> = Vec::new();
         for quadrant in 0..4 {
             let phase = quadrant / 2;
-            let mut edges: Vec<(u16, u16)> = (1..=whole).flat_map(|a| (1..=whole).map(move |b| (a, b))).collect();
-            if even {
-                edges.extend(halves[phase].iter().flat_map(|&b| [(m, b), (b, m)]));
-                if quadrant == 0 {
-                    edges.push((m, m));
-                }
-            }
+            let edges = share.edges(quadrant);
             let lengths = circuit(&edges, firsts[quadrant], random);
             let messages = edges.len();
             let mut at = vec![Vec::new(); messages];
-            let extra = (even && quadrant == 1).then_some(m);
-            for &z in lines[phase].iter().chain(&extra) {
+            for z in share.lines(quadrant) {
                 at[random.below(messages)].push(z);
             }
             let late = if quadrant % 2 == 1 { usize::from(delay) } else { 0 };
             let base = late + if phase == 1 { streams[0].slots() } else { 0 };
-            let mut stream = Stream { signs: signs[quadrant], base, lengths, lines: at, starts: vec![0; messages] };
+            let mut stream = Stream { base, lengths, lines: at, starts: vec![0; messages] };
             stream.count_starts(0, messages - 1);
             streams.push(stream);
         }
         let ports = [vec![0; period], vec![0; period]];
-        let mut plan = Plan { period, streams, ports, cost: 0, scratch: Vec::new() };
+        let mut plan = Plan { period, share, streams, ports, cost: 0, scratch: Vec::new() };
         for n in 0..4 {
             plan.cost += plan.put(n, 0, plan.streams[n].lines.len() - 1);
         }
@@ -182,7 +225,7 @@ impl Plan {
         let mut change = 0;
         self.streams[stream].each(from, to, |sent| {
             change += at(&mut starts[wrap(sent.start)]);
-            change += at(&mut ends[wrap(sent.start + (sent.x + sent.y) as usize)]);
+            change += at(&mut ends[wrap(sent.start + usize::from(sent.x + sent.y))]);
         });
         change
     }
@@ -267,11 +310,9 @@ impl Plan {
 
     fn slots(&self) -> Slots {
         let mut slots = Vec::new();
-        for stream in &self.streams {
-            let [x, y] = stream.signs;
+        for (quadrant, stream) in self.streams.iter().enumerate() {
             stream.each(0, stream.lines.len() - 1, |sent| {
-                let mut vector = Vector::default();
-                vector[..2].copy_from_slice(&[x * sent.x as i32, y * sent.y as i32]);
+                let vector = self.share.vector(quadrant, sent.x, sent.y);
                 slots.push((vector, (sent.start % self.period) as u32));
             });
         }
