@@ -58,7 +58,7 @@ class Bus(Value):
       Default: 0.
     * ``arbitration_ns``: ``arbitration_cycles`` in ns; or text with a unit.
     * ``bytes_per_s``: ``flits_per_cycle`` in bytes/s; or text with a unit.
-    * ``flits_per_cycle``: What it carries [flits/cycle], 1e-6 to 1e6. Default: 1.
+    * ``flits_per_cycle``: Bandwidth of the bus [flits/cycle], 1e-6 to 1e6. Default: 1.
     * ``latency_cycles``: From the last flit of a message sent to the message arrived [cycles], 0 to 10000. Default: 0.
     * ``latency_ns``: ``latency_cycles`` in ns; or text with a unit.
     * ``operations``: The collective operations whose messages go over it. Default: none.
