@@ -40,7 +40,12 @@ __all__ = [
     "schema",
     "stall_reasons",
     "student_t",
+    "synthesis_target",
+    "synthesise",
     "terminals",
+    "timetable",
+    "timetable_json",
+    "timetable_length",
     "uniform_capacity",
     "usable_memory",
 ]
@@ -74,6 +79,28 @@ def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
 
 def default_routing(topology: str) -> str:
     """The kind of the routing that a topology (JSON) has where its user names none."""
+
+def synthesis_target(plan: Plan) -> tuple[list[int], int, int, int]:
+    """What a timetable has to fit: sizes, cycles of a hop, flits of a message, flits of a packet."""
+
+def synthesise(
+    sizes: Sequence[int],
+    hop_cycles: int,
+    block_flits: int,
+    seed: int,
+    budget_steps: int,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[Table, int, bool]:
+    """Searches for a timetable: what was found, the shortest period that is possible, whether it was interrupted."""
+
+def timetable(text: str, path: str) -> Table:
+    """A timetable from JSON; ``path`` is that of the field that has it."""
+
+def timetable_json(table: Table) -> str:
+    """A timetable as JSON."""
+
+def timetable_length(table: Table, message_flits: int) -> int:
+    """The time that messages take by a timetable, without what injection and ejection add [cycles]."""
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""

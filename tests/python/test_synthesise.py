@@ -3,10 +3,10 @@
 import json
 import random
 
-import pytest
-
 import flitwork as fw
-from common import in_process
+import pytest
+from flitwork.cli import app
+from typer.testing import CliRunner
 
 STEPS = 400_000
 
@@ -165,11 +165,15 @@ def test_progress_that_returns_false_stops_with_the_best_so_far():
 
 def test_the_command(tmp_path):
     file = tmp_path / "four.json"
-    done = in_process("synthesise", "--size", "4x3", "--packet-flits", "1", "--budget-steps", str(STEPS), "-o", str(file))
-    assert done.returncode == 0, done.stderr
+
+    def command(*arguments: str):
+        return CliRunner().invoke(app, ["synthesise", *arguments])
+
+    done = command("--size", "4x3", "--packet-flits", "1", "--budget-steps", str(STEPS), "-o", str(file))
+    assert done.exit_code == 0, done.output
     assert "ratio to bound" in done.stdout and "by_message" in done.stdout
     assert fw.Timetable.read(file).sizes == (4, 3)
-    again = in_process("synthesise", "--size", "4x3", "-o", str(file))
-    assert again.returncode == 2 and "--overwrite" in again.stderr
-    as_json = in_process("synthesise", "--size", "3x3", "--packet-flits", "1", "--budget-steps", "1000", "--json")
+    again = command("--size", "4x3", "-o", str(file))
+    assert again.exit_code == 2 and "--overwrite" in again.output
+    as_json = command("--size", "3x3", "--packet-flits", "1", "--budget-steps", "1000", "--json")
     assert json.loads(as_json.stdout)["timetable"]["sizes"] == [3, 3]

@@ -62,7 +62,7 @@ pub fn synthesise(
     seed: u64,
     budget_steps: u64,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Option<Table>, u64, bool)> {
+) -> PyResult<(Table, u64, bool)> {
     let order = Order { sizes, hop_cycles, block_flits, seed, budget_steps };
     let bound = bound_cycles(&order).map_err(|e| errors::to_python(py, &e))?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -85,10 +85,10 @@ pub fn synthesise(
         Ok(())
     };
     let (found, raised) = until_stopped(py, work, look, move || stop.store(true, Ordering::Relaxed))?;
-    match raised {
-        Some(other) if !other.is_instance_of::<PyKeyboardInterrupt>(py) => return Err(other),
-        _ => {}
+    let interrupted = raised.is_some();
+    if let Some(other) = raised.filter(|raised| !raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        return Err(other);
     }
     let found = found.map_err(|e| errors::to_python(py, &e))?;
-    Ok((found.map(table), bound, raised.is_some()))
+    Ok((table(found), bound, interrupted))
 }

@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from flitwork import _core
@@ -130,7 +129,7 @@ def synthesise(
     what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
     ``simulated``: whether the timetable is simulated; if not said, where that takes no more than a minute or so.
 
-    Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for, and where nothing was found.
+    Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for.
     """
     if operation != "all_to_all":
         raise ConfigError("operation", repr(operation), '"all_to_all"', "fw.pick compares the algorithms of others")
@@ -153,9 +152,6 @@ def synthesise(
         search.try_block(block)
         if search.over:
             break
-    if search.best is None:
-        expected = "more steps or seconds: no timetable was found"
-        raise ConfigError("budget_steps", budget_steps, expected, "it was stopped early" if search.over else "")
     return search.finished(lengths, simulated)
 
 
@@ -215,10 +211,9 @@ class _Search:
         self.steps += done[0]
         self.interrupted |= interrupted
         self.over |= interrupted
-        if found is not None:
-            cycles = _core.timetable_length(found, machine.message_flits)
-            if cycles < self.best_cycles:
-                self.best, self.best_cycles, self.least_period = found, cycles, least
+        cycles = _core.timetable_length(found, machine.message_flits)
+        if cycles < self.best_cycles:
+            self.best, self.best_cycles, self.least_period = found, cycles, least
 
     def finished(self, lengths: Mapping[str, Any], simulated: bool | None) -> Synthesis:
         """The best, planned, bounded and perhaps simulated."""

@@ -107,4 +107,3 @@ class Timetable(Workload):
     def __repr__(self) -> str:
         size = "x".join(map(str, self.sizes))
         return f"<timetable for {size}: {self.block_flits} flits to each node in {self.period_cycles:,} cycles>"
-

@@ -5,8 +5,8 @@ use super::geometry::{self, Vector};
 use super::meter::Meter;
 use super::random::Random;
 
-/// Longest paths first, each block goes to the first cell, from a random one on, in which it collides with none before it.
-/// None if a block finds no cell, or steps ran out.
+/// Longest paths first, each block goes to the first cell, from a random one on, in which it collides with none before
+/// it. None if a block finds no cell, or steps ran out.
 pub(super) fn first_fit(board: &Board, jobs: &[Job], seed: u64, meter: &mut Meter) -> Option<Vec<(Vector, u32)>> {
     const AT_ONCE: u64 = 4096;
     let mut random = Random::new(seed, u64::MAX);

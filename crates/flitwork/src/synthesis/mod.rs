@@ -1,8 +1,9 @@
 //! Finds timetables: all-to-alls on tori in which no two blocks ever meet, in as few cycles as it can.
 //!
-//! [`synthesise`] takes an [`Order`] and returns a [`Timetable`](crate::timetable::Timetable). All nodes send alike, so a vector's start
-//! decides about all blocks that go that far. What is searched for is a start for each vector such that no port and no channel is
-//! used twice in a cycle. The period cannot be shorter than the busiest port or channel needs ([`bound_cycles`]).
+//! [`synthesise`] takes an [`Order`] and returns a [`Timetable`](crate::timetable::Timetable). All nodes send alike, so
+//! a vector's start decides about all blocks that go that far. What is searched for is a start for each vector such
+//! that no port and no channel is used twice in a cycle. The period cannot be shorter than the busiest port or channel
+//! needs ([`bound_cycles`]).
 //!
 //! Two kinds of timetables are found, by these ways:
 //!
@@ -11,20 +12,21 @@
 //! | 1 flit | frame: all nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
 //! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 9x9 on, `product`, `anneal` |
 //!
-//! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used twice.
-//! - `streams` fills the channels of large squares by construction: an Eulerian circuit through all pairs of lengths keeps a channel of
-//!   both dimensions busy all the time. `walks` cuts such circuits into lanes.
+//! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used
+//!   twice.
+//! - `streams` fills the channels of large squares by construction: an Eulerian circuit through all pairs of lengths
+//!   keeps a channel of both dimensions busy all the time. `walks` cuts such circuits into lanes.
 //! - `product` extends a timetable by one dimension.
 //! - `greedy` gives some timetable at once; `ladder` decides which periods are tried, and for how long.
 //! - `layout` turns lanes into cycles.
 //!
-//! If a hop takes several cycles, slots of a frame are counted in hops: slot `s` is cycle `s h` modulo the period. That reaches all cycles
-//! if the period has no divisor in common with `h`, so frames then take the next such period.
+//! If a hop takes several cycles, slots of a frame are counted in hops: slot `s` is cycle `s h` modulo the period. That
+//! reaches all cycles if the period has no divisor in common with `h`, so frames then take the next such period.
 //!
-//! Streams, walks and lanes are constructions of this project. Known before: on tori whose nodes use all ports at once, total exchange
-//! without buffers meets the bound by construction (Coolsaet, De Meyer and Fack 1992, 1994); schedules alike at all nodes meet the
-//! bound for store-and-forward on Cayley graphs (Dimakopoulos and Dimopoulos 2001); T-CREST searches for such schedules of networks on
-//! chips by metaheuristics (Schoeberl et al.).
+//! Streams, walks and lanes are constructions of this project. Known before: on tori whose nodes use all ports at once,
+//! total exchange without buffers meets the bound by construction (Coolsaet, De Meyer and Fack 1992, 1994); schedules
+//! alike at all nodes meet the bound for store-and-forward on Cayley graphs (Dimakopoulos and Dimopoulos 2001); T-CREST
+//! searches for such schedules of networks on chips by metaheuristics (Schoeberl et al.).
 //!
 //! An order decides what is found: no clock and no hash decides anything.
 
@@ -95,8 +97,8 @@ fn check(order: &Order) -> Result<()> {
     Ok(())
 }
 
-/// Lower bound of the period: what the busiest port or channel carries. A frame that its ports alone would fill takes one more slot
-/// if the lengths of all paths do not add up to a multiple of its slots \[cycles].
+/// Lower bound of the period: what the busiest port or channel carries. A frame that its ports alone would fill takes
+/// one more slot if the lengths of all paths do not add up to a multiple of its slots \[cycles].
 ///
 /// # Errors
 /// [`Error::Config`] for an order that makes no sense.
@@ -108,8 +110,9 @@ pub fn bound_cycles(order: &Order) -> Result<u64> {
     })
 }
 
-/// Searches for a timetable with a short period. `progress` is called now and then; the search stops if it returns false. The
-/// best timetable found so far is returned, which is a bad one after few steps. Equal orders give equal timetables.
+/// Searches for a timetable with a short period. `progress` is called now and then; the search stops if it returns
+/// false. The best timetable found so far is returned, which is a bad one after few steps. Equal orders give equal
+/// timetables.
 ///
 /// # Errors
 /// [`Error::Config`] for an order that makes no sense.

@@ -1,12 +1,14 @@
 //! Closed walks: lanes of large squares, whose channels are full by construction.
 //!
-//! As in `streams`, the lengths of a quadrant's messages are an Eulerian circuit, here cut into closed walks. A walk whose lengths
-//! add up to the rows fills a lane: x+ carries message i and, in the same rows, y+ carries message i - 1, all around. A lane has
-//! a walk of each of two opposite quadrants, as these use other channels; but not all pairs agree at the ports.
+//! As in `streams`, the lengths of a quadrant's messages are an Eulerian circuit, here cut into closed walks. A walk
+//! whose lengths add up to the rows fills a lane: x+ carries message i and, in the same rows, y+ carries message i - 1,
+//! all around. A lane has a walk of each of two opposite quadrants, as these use other channels; but not all pairs
+//! agree at the ports.
 //!
-//! First, annealing exchanges parts of walks, which begin at the same length and end at the same length, until all walks have the
-//! right length. Lines are moved from walk to walk, and so are rows in which nothing is sent, if there are more rows than work.
-//! Then walks of opposite quadrants are matched: two fit if one can be turned such that no port is used twice.
+//! First, annealing exchanges parts of walks, which begin at the same length and end at the same length, until all
+//! walks have the right length. Lines are moved from walk to walk, and so are rows in which nothing is sent, if there
+//! are more rows than work. Then walks of opposite quadrants are matched: two fit if one can be turned such that no
+//! port is used twice.
 
 use super::geometry::Vector;
 use super::meter::Meter;
