@@ -52,7 +52,7 @@ class FlatOptions(TypedDict, total=False):
     """The flat options of a network that are no arguments of their own; see :mod:`flitwork.values.flat`."""
 
     order: Sequence[int]
-    tie: Literal["plus", "parity", "random", "split"]
+    tie: Literal["plus", "parity", "random", "split", "by_message"]
     classes: Literal["entered", "crossed", "at_dateline"]
     selection: Literal["most_credits", "random", "round_robin", "all"]
     productive: Literal["all", "first"]

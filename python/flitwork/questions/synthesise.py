@@ -23,8 +23,8 @@ from flitwork.running.simulation import simulate
 from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import Quantity, all_to_all
 
-#: Steps of a search where nothing is said: some seconds.
-DEFAULT_STEPS = 20_000_000
+#: Steps of a search where nothing is said: up to half a minute.
+DEFAULT_STEPS = 100_000_000
 #: Longer runs are not simulated unasked [flits over channels].
 _MOST_FLIT_HOPS = 2e9
 _MOST_SEED = 2**64 - 1

@@ -52,7 +52,7 @@ class DimensionOrder(Routing):
     KIND = "dimension_order"
     classes: Literal["entered", "crossed", "at_dateline"] = default("entered")
     order: Sequence[int] = default(())
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -67,7 +67,7 @@ class Duato(Routing):
     KIND = "duato"
     order: Sequence[int] = default(())
     selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -89,7 +89,7 @@ class DuatoMisrouting(Routing):
     patience_cycles: int = default(1)
     patience_ns: float | str | Sequence[float | str] = default(None)
     selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -106,7 +106,7 @@ class CrossLine(Routing):
     information: Literal["cross", "local", "none"] = default("cross")
     news_delay_cycles: int = default(1)
     news_delay_ns: float | str | Sequence[float | str] = default(None)
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -119,7 +119,7 @@ class Valiant(Routing):
 
     KIND = "valiant"
     order: Sequence[int] = default(())
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -132,7 +132,7 @@ class Romm(Routing):
 
     KIND = "romm"
     order: Sequence[int] = default(())
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -147,7 +147,7 @@ class MinAdapt(Routing):
     KIND = "min_adapt"
     order: Sequence[int] = default(())
     selection: Literal["most_credits", "random", "round_robin", "all"] = default("all")
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -160,7 +160,7 @@ class O1Turn(Routing):
 
     KIND = "o1turn"
     order: Sequence[int] = default(())
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
 
 
 @value
@@ -175,7 +175,7 @@ class StructuredPool(Routing):
 
     KIND = "structured_pool"
     order: Sequence[int] = default(())
-    tie: Literal["plus", "parity", "random", "split"] = default("parity")
+    tie: Literal["plus", "parity", "random", "split", "by_message"] = default("parity")
     ways: Literal["shortest", "plus"] = default("shortest")
 
 

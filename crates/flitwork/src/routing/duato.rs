@@ -31,7 +31,7 @@ pub struct DuatoOptions {
     /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
     /// Which of several ports a packet asks for. Default: most_credits.
@@ -46,7 +46,7 @@ pub struct DuatoMisroutingOptions {
     /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
     /// Which of several ports a packet asks for; not all. Default: most_credits.

@@ -24,7 +24,7 @@ pub struct MinAdaptOptions {
     /// Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
     /// Which of several ports a packet asks for. Default: all.

@@ -20,7 +20,7 @@ pub struct O1TurnOptions {
     /// Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
 }

@@ -22,7 +22,7 @@ pub struct StructuredPoolOptions {
     /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
     /// In which directions packets walk rings. Default: shortest.

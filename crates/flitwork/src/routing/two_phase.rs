@@ -26,7 +26,7 @@ pub struct ValiantOptions {
     /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
 }
@@ -50,7 +50,7 @@ pub struct RommOptions {
     /// Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
     #[serde(default)]
     pub order: Vec<usize>,
-    /// What to do at half a ring of even length; not split. Default: parity.
+    /// What to do at half a ring of even length; not split or by_message. Default: parity.
     #[serde(default = "parity")]
     pub tie: Tie,
 }
