@@ -9,11 +9,11 @@
 //! | blocks | kind | ways |
 //! |---|---|---|
 //! | 1 flit | frame: all nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
-//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 9x9 on, `product`, `anneal` |
+//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 11x11 on, `product`, `anneal` |
 //!
 //! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used twice.
 //! - `streams` fills the channels of large squares by construction: an Eulerian circuit through all pairs of lengths keeps a channel of
-//!   both dimensions busy all the time. `walks` cuts such circuits into lanes.
+//!   both dimensions busy all the time. `walks` cuts such circuits into lanes; `share` is what both need.
 //! - `product` extends a timetable by one dimension.
 //! - `greedy` gives some timetable at once; `ladder` decides which periods are tried, and for how long.
 //! - `layout` turns lanes into cycles.
@@ -38,6 +38,7 @@ mod layout;
 mod meter;
 mod product;
 mod random;
+mod share;
 mod streams;
 mod walks;
 
