@@ -78,6 +78,12 @@ pub struct Progress {
 /// Largest torus.
 const MOST_NODES: u64 = 1 << 16;
 
+/// Most blocks of a channel, which bounds the memory of a search.
+const MOST_BLOCKS: u64 = 1 << 22;
+
+/// Longest period of a timetable \[cycles].
+const MOST_PERIOD: u64 = 1 << 48;
+
 /// Largest number of cycles of a hop and of flits of a block.
 const MOST_CYCLES: u32 = 1 << 20;
 
@@ -88,10 +94,23 @@ fn check(order: &Order) -> Result<()> {
         let expected = format!("1 to {MAX_DIMS} sizes of at least 1, of 2 to {MOST_NODES} nodes");
         return Err(Error::config("sizes", format!("{sizes:?}"), expected, ""));
     }
+    if geometry::channel_blocks(sizes) > MOST_BLOCKS {
+        let expected = format!("rings so short that no channel carries more than {MOST_BLOCKS} blocks");
+        return Err(Error::config("sizes", format!("{sizes:?}"), expected, ""));
+    }
     for (field, value) in [("hop_cycles", order.hop_cycles), ("block_flits", order.block_flits)] {
         if !(1..=MOST_CYCLES).contains(&value) {
             return Err(Error::config(field, value, format!("1 to {MOST_CYCLES}"), ""));
         }
+    }
+    // Even a lane for each vector must fit.
+    let longest = sizes.iter().map(|&k| u64::from(k / 2)).sum::<u64>();
+    let lane_cycles = u64::from(order.block_flits) + longest * u64::from(order.hop_cycles);
+    let cells = geometry::nodes(sizes) * geometry::rows(sizes);
+    let fits = cells.checked_mul(lane_cycles).is_some_and(|cycles| cycles <= MOST_PERIOD);
+    if order.block_flits > 1 && !fits {
+        let expected = "a block so short that a lane for each vector takes at most 2^48 cycles";
+        return Err(Error::config("block_flits", order.block_flits, expected, ""));
     }
     Ok(())
 }

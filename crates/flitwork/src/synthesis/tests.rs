@@ -108,6 +108,7 @@ fn orders_without_sense_are_refused() {
         Order { sizes: vec![2; 7], ..good.clone() },
         Order { sizes: vec![1 << 9, 1 << 9], ..good.clone() },
         Order { sizes: vec![u32::MAX; 3], ..good.clone() },
+        Order { sizes: vec![1 << 15, 2], ..good.clone() },
         Order { block_flits: 0, ..good.clone() },
         Order { hop_cycles: 0, ..good.clone() },
     ] {
