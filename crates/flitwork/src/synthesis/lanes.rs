@@ -129,7 +129,7 @@ fn field(
         }
     }
     if walks::suits(sizes) && !closed {
-        let found = walks::search(rows, lanes, budget / 2, seed, meter);
+        let found = walks::search(rows, lanes, budget / 4 * 3, seed, meter);
         if let Some(found) = found {
             let skew = |lane: u32| vec![1, if lane < found.alike { 1 } else { -1 }];
             return Some((Field { rows, skews: (0..lanes).map(skew).collect() }, found.blocks));

@@ -319,7 +319,9 @@ fn pair(
     meter: &mut Meter,
 ) -> Option<Vec<(Vector, u32)>> {
     let steps = |meter: &Meter, most: u64| meter.left().saturating_sub(end).min(most * walks as u64);
-    let mut cut_of = |quadrant: usize| cut(share, quadrant, walks, rows, steps(meter, 200_000), random, meter);
+    // Short tries and long ones in turn.
+    let most = 40_000 << random.below(3);
+    let mut cut_of = |quadrant: usize| cut(share, quadrant, walks, rows, steps(meter, most), random, meter);
     let cuts = [cut_of(2 * phase)?, cut_of(2 * phase + 1)?];
     let mut pairs = Pairs::new(cuts, rows, random);
     if !pairs.settle(steps(meter, 100_000), random, meter) {
