@@ -1,4 +1,9 @@
-//! Frames.
+//! Frames: timetables of single flits.
+//!
+//! Time is divided into slots, one hop each, and a frame of them repeats for ever. All nodes start together: the flit
+//! for vector v leaves each node in the same slot, moves on in every slot, and waits nowhere. So it takes x+ (or x-) in
+//! the slots of its x part, then y+ (or y-), and the ejection port in the slot after its last channel. A frame says in
+//! which slot each vector starts.
 
 use super::Order;
 use super::anneal::{self, Board};
@@ -36,7 +41,9 @@ pub(super) fn search(order: &Order, meter: &mut Meter) -> Timetable {
     let best = ladder::climb(bound, best, meter, allowed, |slots, budget, meter| {
         meter.trying(slots);
         let found = frame(sizes, slots, false, budget, order.seed, meter);
-        meter.found(if found.is_some() { slots } else { u64::MAX });
+        if found.is_some() {
+            meter.found(slots);
+        }
         found
     });
     timetable(order, best.length, &best.found)

@@ -68,6 +68,11 @@ pub(super) fn frame_bound(sizes: &[u32]) -> u64 {
     if bound == ports && !total_hops(sizes).is_multiple_of(ports) { bound + 1 } else { bound }
 }
 
+/// Rows after which all rings close: their least common multiple.
+pub(super) fn rows(sizes: &[u32]) -> u64 {
+    sizes.iter().fold(1, |all, &k| all / gcd(all, u64::from(k)) * u64::from(k))
+}
+
 /// Greatest common divisor.
 pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }

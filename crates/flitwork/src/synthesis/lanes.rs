@@ -65,7 +65,7 @@ impl Field {
 /// Finds as few lanes as it can.
 pub(super) fn search(order: &Order, meter: &mut Meter) -> Timetable {
     let sizes = &order.sizes;
-    let rows = sizes.iter().fold(1, |all, &k| all / geometry::gcd(all, u64::from(k)) * u64::from(k));
+    let rows = geometry::rows(sizes);
     let least = geometry::busiest_blocks(sizes).div_ceil(rows);
     let cycles = |lanes: u64| lanes * rows * u64::from(order.block_flits);
     let mut best = one_each(sizes, rows as u32);
@@ -88,7 +88,9 @@ pub(super) fn search(order: &Order, meter: &mut Meter) -> Timetable {
         |lanes, budget, meter| {
             meter.trying(cycles(lanes));
             let found = field(sizes, rows as u32, lanes as u32, false, budget, order.seed, meter);
-            meter.found(if found.is_some() { cycles(lanes) } else { u64::MAX });
+            if found.is_some() {
+                meter.found(cycles(lanes));
+            }
             found
         },
     );
@@ -127,7 +129,7 @@ fn field(
         }
     }
     if walks::suits(sizes) && !closed {
-        let found = walks::search(rows, lanes, budget / 2, seed, meter);
+        let found = walks::search(rows, lanes, budget / 4 * 3, seed, meter);
         if let Some(found) = found {
             let skew = |lane: u32| vec![1, if lane < found.alike { 1 } else { -1 }];
             return Some((Field { rows, skews: (0..lanes).map(skew).collect() }, found.blocks));

@@ -10,12 +10,13 @@
 //! | blocks | kind | ways |
 //! |---|---|---|
 //! | 1 flit | frame: all nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
-//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 9x9 on, `product`, `anneal` |
+//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 11x11 on, `product`, `anneal` |
 //!
 //! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used
 //!   twice.
 //! - `streams` fills the channels of large squares by construction: an Eulerian circuit through all pairs of lengths
-//!   keeps a channel of both dimensions busy all the time. `walks` cuts such circuits into lanes.
+//!   keeps a channel of both dimensions busy all the time. `walks` cuts such circuits into lanes; `share` is what both
+//!   need.
 //! - `product` extends a timetable by one dimension.
 //! - `greedy` gives some timetable at once; `ladder` decides which periods are tried, and for how long.
 //! - `layout` turns lanes into cycles.
@@ -40,6 +41,7 @@ mod layout;
 mod meter;
 mod product;
 mod random;
+mod share;
 mod streams;
 mod walks;
 
@@ -79,6 +81,12 @@ pub struct Progress {
 /// Largest torus.
 const MOST_NODES: u64 = 1 << 16;
 
+/// Most blocks of a channel, which bounds the memory of a search.
+const MOST_BLOCKS: u64 = 1 << 22;
+
+/// Longest period of a timetable \[cycles].
+const MOST_PERIOD: u64 = 1 << 48;
+
 /// Largest number of cycles of a hop and of flits of a block.
 const MOST_CYCLES: u32 = 1 << 20;
 
@@ -89,10 +97,23 @@ fn check(order: &Order) -> Result<()> {
         let expected = format!("1 to {MAX_DIMS} sizes of at least 1, of 2 to {MOST_NODES} nodes");
         return Err(Error::config("sizes", format!("{sizes:?}"), expected, ""));
     }
+    if geometry::channel_blocks(sizes) > MOST_BLOCKS {
+        let expected = format!("rings so short that no channel carries more than {MOST_BLOCKS} blocks");
+        return Err(Error::config("sizes", format!("{sizes:?}"), expected, ""));
+    }
     for (field, value) in [("hop_cycles", order.hop_cycles), ("block_flits", order.block_flits)] {
         if !(1..=MOST_CYCLES).contains(&value) {
             return Err(Error::config(field, value, format!("1 to {MOST_CYCLES}"), ""));
         }
+    }
+    // Even a lane for each vector must fit.
+    let longest = sizes.iter().map(|&k| u64::from(k / 2)).sum::<u64>();
+    let lane_cycles = u64::from(order.block_flits) + longest * u64::from(order.hop_cycles);
+    let cells = geometry::nodes(sizes) * geometry::rows(sizes);
+    let fits = cells.checked_mul(lane_cycles).is_some_and(|cycles| cycles <= MOST_PERIOD);
+    if order.block_flits > 1 && !fits {
+        let expected = "a block so short that a lane for each vector takes at most 2^48 cycles";
+        return Err(Error::config("block_flits", order.block_flits, expected, ""));
     }
     Ok(())
 }

@@ -13,7 +13,7 @@
 use super::geometry::Vector;
 use super::meter::Meter;
 use super::random::Random;
-use super::streams::{Share, circuit};
+use super::share::{Share, circuit};
 
 /// A closed walk.
 #[derive(Clone)]
@@ -208,14 +208,21 @@ impl Pairs {
             }
             2 if one != other => vec![(one, walks[other].clone()), (other, walks[one].clone())],
             _ if one != other => {
-                let (mut a, b) = (walks[one].walk.clone(), &walks[other].walk);
+                // The first exchange may leave them too long and too short; the next ones may mend that.
+                let (mut a, mut b) = (walks[one].walk.clone(), walks[other].walk.clone());
                 turn(&mut a, random);
-                match exchanged(&a, b, random) {
-                    Some([a, b]) if a.rows() == b.rows() => {
-                        vec![(one, timed(a, self.rows, random)), (other, timed(b, self.rows, random))]
+                let mended = (0..4).any(|_| {
+                    let exchanged = exchanged(&a, &b, random);
+                    let changed = exchanged.is_some();
+                    if let Some(new) = exchanged {
+                        [a, b] = new;
                     }
-                    _ => return,
+                    changed && a.rows() == b.rows()
+                });
+                if !mended {
+                    return;
                 }
+                vec![(one, timed(a, self.rows, random)), (other, timed(b, self.rows, random))]
             }
             _ => return,
         };
@@ -238,7 +245,7 @@ impl Pairs {
         const AT_ONCE: u64 = 512;
         let rounds = steps.div_ceil(AT_ONCE);
         for round in 0..rounds {
-            let heat = 0.8 * f64::powf(0.2, round as f64 / rounds as f64);
+            let heat = 1.6 * f64::powf(0.2, round as f64 / rounds as f64);
             for _ in 0..AT_ONCE {
                 if self.costs.iter().all(|&cost| cost == 0) {
                     return true;
@@ -255,7 +262,7 @@ impl Pairs {
 
 /// Whether closed walks can plan such lanes.
 pub(super) fn suits(sizes: &[u32]) -> bool {
-    matches!(sizes, &[x, y] if x == y && (9..=127).contains(&x))
+    matches!(sizes, &[x, y] if x == y && (11..=127).contains(&x))
 }
 
 /// Blocks in lanes, and how many lanes of the first kind there are.
@@ -270,23 +277,27 @@ pub(super) struct Found {
 pub(super) fn search(size: u32, lanes: u32, budget: u64, seed: u64, meter: &mut Meter) -> Option<Found> {
     let end = meter.left() - budget.min(meter.left());
     for attempt in 0.. {
-        if meter.left() <= end || !meter.took(1) {
+        if meter.left() <= end || !meter.took(256) {
             break;
         }
         let mut random = Random::new(seed, attempt);
-        let share = Share::new(size, &mut random);
+        let share = Share::new(size, false, &mut random);
         let work: [u32; 2] = std::array::from_fn(|phase| share.slots(2 * phase));
         let spare = (lanes * size).saturating_sub(work[0] + work[1]);
         let least = work[0].div_ceil(size);
         let most = lanes - work[1].div_ceil(size).min(lanes);
-        if least == 0 || least > most || spare > size * 4 {
+        // Many idle rows are no work for walks.
+        if spare > 4 * size {
+            break;
+        }
+        if least > most || !share.can_be_cut(spare) {
             continue;
         }
         let alike = least + random.below((most - least + 1) as usize) as u32;
         let mut blocks = Vec::new();
         let both = (0..2).all(|phase| {
             let (from, walks) = if phase == 0 { (0, alike) } else { (alike, lanes - alike) };
-            let found = (0..8).find_map(|_| pair(&share, phase, walks as usize, size, end, &mut random, meter));
+            let found = (0..3).find_map(|_| pair(&share, phase, walks as usize, size, end, &mut random, meter));
             found.is_some_and(|found| {
                 blocks.extend(found.into_iter().map(|(vector, cell)| (vector, cell + from * size)));
                 true
@@ -310,11 +321,12 @@ fn pair(
     meter: &mut Meter,
 ) -> Option<Vec<(Vector, u32)>> {
     let steps = |meter: &Meter, most: u64| meter.left().saturating_sub(end).min(most * walks as u64);
-    let mut cut_of = |quadrant: usize| cut(share, quadrant, walks, rows, steps(meter, 300_000), random, meter);
+    // Short tries and long ones in turn.
+    let most = 40_000 << random.below(3);
+    let mut cut_of = |quadrant: usize| cut(share, quadrant, walks, rows, steps(meter, most), random, meter);
     let cuts = [cut_of(2 * phase)?, cut_of(2 * phase + 1)?];
     let mut pairs = Pairs::new(cuts, rows, random);
-    let settled = pairs.settle(steps(meter, 300_000), random, meter);
-    if !settled {
+    if !pairs.settle(steps(meter, 100_000), random, meter) {
         return None;
     }
     let mut blocks = Vec::new();

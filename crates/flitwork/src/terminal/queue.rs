@@ -98,7 +98,6 @@ impl Untaken {
 
 /// The workload.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a simulation has one")]
 enum Work {
     Traffic(Feed),
     /// Messages of ranks, in packets of at most so many flits; random bits of each terminal.
