@@ -9,8 +9,8 @@
 //!
 //! | blocks | kind | ways |
 //! |---|---|---|
-//! | 1 flit | frame: all nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
-//! | longer | lanes: nodes start by place, a lane and a row a vector | `walks` for squares from 11x11 on, `product`, `anneal` |
+//! | 1 flit | frame: nodes start together, a slot a vector | `streams` for squares from 9x9 on, `product`, `anneal` |
+//! | longer | lanes: nodes start by place, a cell a vector | `walks` for squares from 11x11 on, `product`, `anneal` |
 //!
 //! - `anneal` exchanges the cells (slots, or rows of lanes) of vectors until no channel and no ejection port is used
 //!   twice.

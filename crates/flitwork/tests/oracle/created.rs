@@ -67,6 +67,7 @@ fn of(plan: &Plan, spec: &WorkloadSpec, (seed, start): (u64, u64), terminal: u32
         WorkloadSpec::AllToAll { .. }
         | WorkloadSpec::Collective { .. }
         | WorkloadSpec::Schedule { .. }
+        | WorkloadSpec::Timetable { .. }
         | WorkloadSpec::Programs { .. } => return Vec::new(),
     };
     let lengths: Vec<(u32, f64)> = match said.packet_flits {
