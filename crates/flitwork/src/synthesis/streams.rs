@@ -95,10 +95,10 @@ impl Plan {
         let (d, c) = (shorter(), shorter());
         let firsts = [d + delay, c, c + delay, d];
         let mut streams: Vec<Stream> = Vec::new();
-        for quadrant in 0..4 {
+        for (quadrant, &first) in firsts.iter().enumerate() {
             let phase = quadrant / 2;
             let edges = share.edges(quadrant);
-            let lengths = circuit(&edges, firsts[quadrant], random);
+            let lengths = circuit(&edges, first, random);
             let messages = edges.len();
             let mut at = vec![Vec::new(); messages];
             for z in share.lines(quadrant) {
