@@ -8,8 +8,8 @@ pub(super) struct Best<T> {
     pub(super) found: T,
 }
 
-/// Improves on what is there. Lengths are tried from the least one on, then 1 % longer ones, 2 %, 4 % ..., then those
-/// between the longest that failed and the shortest that was found; each gets half of the steps that are left.
+/// Improves on what is there. The least length is tried first, then always the one halfway between the longest that failed and the
+/// shortest that was found; each gets half of the steps that are left, and those that are easy to find take few of them.
 /// `allowed` gives the next length that can be tried at all.
 pub(super) fn climb<T>(
     least: u64,
@@ -18,22 +18,18 @@ pub(super) fn climb<T>(
     allowed: impl Fn(u64) -> u64,
     mut attempt: impl FnMut(u64, u64, &mut Meter) -> Option<T>,
 ) -> Best<T> {
-    let mut failed = None;
-    let mut step = (least / 100).max(1);
+    let mut failed: Option<u64> = None;
     while meter.left() > 0 {
         let next = match failed {
             None => allowed(least),
-            Some(failed) => allowed(failed + step.min((best.length - failed) / 2).max(1)),
+            Some(failed) => allowed(failed + ((best.length - failed) / 2).max(1)),
         };
         if next >= best.length {
             break;
         }
         match attempt(next, meter.left().div_ceil(2), meter) {
             Some(found) => best = Best { length: next, found },
-            None => {
-                step *= if failed.is_some() { 2 } else { 1 };
-                failed = Some(next);
-            }
+            None => failed = Some(next),
         }
         if best.length <= allowed(failed.map_or(least, |failed| failed + 1)) {
             break;
