@@ -61,10 +61,10 @@ fn hop(sizes: &[u32], router: &Value) -> u32 {
     p.routing_delay_cycles + p.vc_alloc_delay_cycles + p.hop_cycles
 }
 
-/// What injection and ejection add to every block.
+/// What injection and ejection add to every block, whose last flit is the cycle before its end.
 fn ends(plan: &Plan) -> u64 {
     let p = &plan.params;
-    u64::from(p.inject_cycles + p.routing_delay_cycles + p.vc_alloc_delay_cycles + p.eject_cycles)
+    u64::from(p.inject_cycles + p.routing_delay_cycles + p.vc_alloc_delay_cycles + p.eject_cycles) - 1
 }
 
 #[test]
@@ -97,8 +97,12 @@ fn what_does_not_fit_the_network_is_refused() {
     assert!(size.starts_with("workload.timetable.sizes = [4, 3]: expected one for this network"), "{size}");
     let tie = fault(&|spec| spec["network"]["routing"]["tie"] = json!("plus"), &fits);
     assert!(tie.starts_with("network.routing.tie = plus: expected by_message"), "{tie}");
-    let routing = fault(&|spec| spec["network"]["routing"] = json!({ "kind": "duato" }), &fits);
-    assert!(routing.starts_with("network.routing.kind = duato: expected dimension_order"), "{routing}");
+    let y_first = |spec: &mut Value| spec["network"]["routing"]["order"] = json!([1, 0]);
+    let routing = fault(&y_first, &fits);
+    assert!(
+        routing.starts_with("network.routing.kind = dimension_order: expected dimension_order in the order 0, 1"),
+        "{routing}"
+    );
     let packet = fault(&|spec| spec["workload"]["packet_flits"] = json!(2), &fits);
     assert!(packet.starts_with("workload.packet_flits = 2: expected at most 1 flits"), "{packet}");
     let slower = Timetable { hop_cycles: fits.hop_cycles + 1, ..fits.clone() };

@@ -8,9 +8,9 @@ pub(super) struct Best<T> {
     pub(super) found: T,
 }
 
-/// Improves on what is there. The least length is tried first, then always the one halfway between the longest that failed and the
-/// shortest that was found; each gets half of the steps that are left, and those that are easy to find take few of them.
-/// `allowed` gives the next length that can be tried at all.
+/// Improves on what is there. The least length is tried first, then always the one halfway between the longest that
+/// failed and the shortest that was found; each gets half of the steps that are left, and those that are easy to find
+/// take few of them. `allowed` gives the next length that can be tried at all.
 pub(super) fn climb<T>(
     least: u64,
     mut best: Best<T>,
