@@ -2,6 +2,8 @@
 
 import json
 import random
+from pathlib import Path
+from typing import Any
 
 import flitwork as fw
 import pytest
@@ -11,20 +13,21 @@ from typer.testing import CliRunner
 STEPS = 400_000
 
 
-def found(*size: int, **more):
-    options = {"message_flits": 20, "packet_flits": 1, "budget_steps": STEPS, **more}
+def found(*size: int, **more: Any) -> fw.Synthesis:
+    options: dict[str, Any] = {"message_flits": 20, "packet_flits": 1, "budget_steps": STEPS, **more}
     return fw.synthesise(fw.Torus(*size), **options)
 
 
 @pytest.fixture(scope="module")
-def five():
+def five() -> fw.Synthesis:
     return found(5, 5)
 
 
-def uses_twice(timetable: dict) -> bool:
+def uses_twice(timetable: dict[str, Any]) -> bool:
     """A count of every cycle of every channel and port of the whole torus, independent of the simulator."""
     sizes, period = timetable["sizes"], timetable["period_cycles"]
-    used, nodes = set(), [[]]
+    used: set[Any] = set()
+    nodes: list[list[int]] = [[]]
     for size in sizes:
         nodes = [[*node, x] for node in nodes for x in range(size)]
     for node in nodes:
@@ -51,7 +54,7 @@ def uses_twice(timetable: dict) -> bool:
     return False
 
 
-def is_complete(timetable: dict) -> bool:
+def is_complete(timetable: dict[str, Any]) -> bool:
     """Whether each node sends one block to each other node."""
     sizes = timetable["sizes"]
     reached = [tuple(d % k for d, k in zip(row, sizes, strict=False)) for row in timetable["entries"]]
@@ -62,11 +65,11 @@ def is_complete(timetable: dict) -> bool:
 
 
 @pytest.mark.parametrize("size", [(4,), (5,), (3, 3), (4, 3), (4, 4), (2, 2, 2)])
-def test_small_tori_are_near_their_bound_and_run_as_planned(size):
+def test_small_tori_are_near_their_bound_and_run_as_planned(size: tuple[int, ...]) -> None:
     plan = found(*size)
     content = json.loads(plan.timetable.json)
     assert is_complete(content) and not uses_twice(content)
-    assert plan.result.completion_cycles == plan.completion_cycles >= plan.bound_cycles
+    assert plan.result is not None and plan.result.completion_cycles == plan.completion_cycles >= plan.bound_cycles
     assert plan.timetable.period_cycles <= 1.3 * plan.least_period_cycles
     # No flit waits: every packet takes as long as it would alone.
     result = fw.simulate(plan.network, plan.timetable, packets=True)
@@ -74,27 +77,27 @@ def test_small_tori_are_near_their_bound_and_run_as_planned(size):
     assert (alone["min"] == alone["max"]).all()
 
 
-def test_five_by_five_takes_one_cycle_more_than_nodes(five):
+def test_five_by_five_takes_one_cycle_more_than_nodes(five: fw.Synthesis) -> None:
     """The sum rule: distances of a 5 x 5 torus add up to no multiple of 24, so 25 cycles are the shortest period."""
     assert five.timetable.period_cycles == 25
     assert five.ratio_to_bound < 1.1
     assert "period" in five.reason and f"{five.least_period_cycles}" in five.reason
 
 
-def test_lanes_carry_longer_packets():
+def test_lanes_carry_longer_packets() -> None:
     plan = found(5, 5, message_flits=100, packet_flits=20, budget_steps=4 * STEPS)
     content = json.loads(plan.timetable.json)
     assert content["block_flits"] == 100 and not uses_twice(content) and is_complete(content)
-    assert plan.result.completion_cycles == plan.completion_cycles
+    assert plan.result is not None and plan.result.completion_cycles == plan.completion_cycles
     assert plan.ratio_to_bound < 1.35
 
 
-def test_equal_seeds_find_the_same(five):
+def test_equal_seeds_find_the_same(five: fw.Synthesis) -> None:
     assert found(5, 5).timetable.json == five.timetable.json
     assert found(5, 5, seed=2).timetable.json != five.timetable.json
 
 
-def test_it_is_stored_and_read(five, tmp_path):
+def test_it_is_stored_and_read(five: fw.Synthesis, tmp_path: Path) -> None:
     file = five.timetable.save(tmp_path / "five.json")
     read = fw.Timetable.read(file, message_flits=20, packet_flits=1)
     assert read.json == five.timetable.json and read.sizes == (5, 5)
@@ -105,7 +108,7 @@ def test_it_is_stored_and_read(five, tmp_path):
     assert list(table.columns) == ["dx", "dy", "start_cycle", "shift_x", "shift_y"] and len(table) == 24
 
 
-def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five):
+def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five: fw.Synthesis) -> None:
     """Random single edits: planning and an independent count agree on each."""
     draw = random.Random(5)
     good = json.loads(five.timetable.json)
@@ -146,16 +149,16 @@ def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five)
         (fw.Torus(4, 4, terminals_per_router=2), {}, "terminals_per_router"),
     ],
 )
-def test_what_it_is_not_for_is_refused(network, options, says):
+def test_what_it_is_not_for_is_refused(network: fw.Network, options: dict[str, Any], says: str) -> None:
     with pytest.raises(fw.ConfigError) as error:
         fw.synthesise(network, **options)
     assert says in error.value.path
 
 
-def test_progress_that_returns_false_stops_with_the_best_so_far():
-    seen = []
+def test_progress_that_returns_false_stops_with_the_best_so_far() -> None:
+    seen: list[int] = []
 
-    def stop(block, steps, period):
+    def stop(block: int, steps: int, period: int) -> bool:
         seen.append(period)
         return not period
 
@@ -163,10 +166,10 @@ def test_progress_that_returns_false_stops_with_the_best_so_far():
     assert seen[-1] > 0 and not uses_twice(json.loads(plan.timetable.json))
 
 
-def test_the_command(tmp_path):
+def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "four.json"
 
-    def command(*arguments: str):
+    def command(*arguments: str) -> Any:
         return CliRunner().invoke(app, ["synthesise", *arguments])
 
     done = command("--size", "4x3", "--packet-flits", "1", "--budget-steps", str(STEPS), "-o", str(file))

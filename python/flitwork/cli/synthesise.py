@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,7 +66,7 @@ def synthesise(
         if output.suffix.lower() != ".json":
             raise ConfigError("--output", output, "a file .json", "the ending of its name says what it is")
         writable_file(output, "--output", overwrite)
-    lengths = {
+    lengths: dict[str, Any] = {
         name: value
         for name, value in {
             "message_bytes": int(message_bytes) if message_bytes and message_bytes.isdecimal() else message_bytes,

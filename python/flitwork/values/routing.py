@@ -61,7 +61,7 @@ class Duato(Routing):
 
     * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     * ``selection``: Which of several ports a packet asks for. Default: most_credits.
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "duato"
@@ -80,7 +80,7 @@ class DuatoMisrouting(Routing):
     * ``patience_cycles``: Cycles that a packet waits before it makes one [cycles]. Default: 1.
     * ``patience_ns``: ``patience_cycles`` in ns; or text with a unit.
     * ``selection``: Which of several ports a packet asks for; not all. Default: most_credits.
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "duato_misrouting"
@@ -99,7 +99,7 @@ class CrossLine(Routing):
     * ``information``: What a router knows: cross, local, none. Default: cross.
     * ``news_delay_cycles``: Time that congestion information takes for each hop [cycles], 0 to 16. Default: 1.
     * ``news_delay_ns``: ``news_delay_cycles`` in ns; or text with a unit.
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "cross_line"
@@ -114,7 +114,7 @@ class Valiant(Routing):
     """Valiant's routing: dimension order to a random router, and on from there.
 
     * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "valiant"
@@ -127,7 +127,7 @@ class Romm(Routing):
     """ROMM: dimension order to a random router on a shortest route, and on from there.
 
     * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "romm"
@@ -141,7 +141,7 @@ class MinAdapt(Routing):
 
     * ``order``: Dimensions in the order in which the escape network walks them. Default (empty): 0, 1, 2, ...
     * ``selection``: Which of several ports a packet asks for. Default: all.
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "min_adapt"
@@ -155,7 +155,7 @@ class O1Turn(Routing):
     """O1TURN: dimension order, forwards or backwards, by a random bit for each packet.
 
     * ``order``: Dimensions in the order of the forward half. Default (empty): 0, 1, 2, ...
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     """
 
     KIND = "o1turn"
@@ -169,7 +169,7 @@ class StructuredPool(Routing):
     directions, or in one.
 
     * ``order``: Dimensions in the order in which they are walked. Default (empty): 0, 1, 2, ...
-    * ``tie``: What to do at half a ring of even length; not split. Default: parity.
+    * ``tie``: What to do at half a ring of even length; not split or by_message. Default: parity.
     * ``ways``: In which directions packets walk rings. Default: shortest.
     """
 
