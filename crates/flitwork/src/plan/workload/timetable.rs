@@ -12,6 +12,8 @@ use crate::traffic::no_file;
 use std::sync::Arc;
 
 const PATH: &str = "workload.timetable";
+/// Routers of the largest network that timetables are searched for.
+const MOST_NODES: usize = 1 << 16;
 
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
@@ -123,10 +125,16 @@ impl super::super::Plan {
 /// [`Error::Config`] where the network is none that timetables are for.
 pub fn synthesis_target(plan: &super::super::Plan) -> Result<(Vec<u32>, u32, u64, u32)> {
     let network = &plan.spec.network;
-    let kind = "network.topology.kind";
-    let grid = plan.fabric.needs_grid(kind, "a network")?;
-    if *grid != Grid::torus(grid.sizes()) {
-        return Err(Error::config(kind, "given", "torus: timetables of others are not synthesised yet", ""));
+    let torus = plan.fabric.grid().filter(|grid| **grid == Grid::torus(grid.sizes()));
+    let Some(grid) = torus else {
+        let described = serde_json::to_value(&network.topology).unwrap_or_default();
+        let kind = described["kind"].as_str().unwrap_or("another one").to_string();
+        let expected = "torus: timetables of other networks are not synthesised yet";
+        return Err(Error::config("network.topology.kind", kind, expected, ""));
+    };
+    if plan.params.terminals > MOST_NODES {
+        let expected = format!("at most {MOST_NODES} routers");
+        return Err(Error::config("network.topology.size", format!("{:?}", grid.sizes()), expected, ""));
     }
     if !plan.fabric.has_one_terminal_each() || plan.params.terminals < 2 {
         let expected = "1, on at least 2 routers: a timetable goes by coordinates";
