@@ -38,6 +38,7 @@ KNOWN = {
 NAMED = (
     "workloads/workload.py",
     "workloads/schedule.py",
+    "workloads/timetable.py",
     "workloads/schedule_file.py",
     "networks/constructors.py",
     "values/routing.py",
@@ -88,11 +89,20 @@ def test_no_kind_is_named_where_the_simulator_can_be_asked() -> None:
 
 @pytest.mark.parametrize("kind", sorted(kinds(schema()["properties"]["workload"])))
 def test_the_schema_says_what_completes(kind: str) -> None:
+    ring = {
+        "sizes": [2],
+        "period_cycles": 1,
+        "hop_cycles": 1,
+        "block_flits": 1,
+        "shifts": [[0]],
+        "entries": [[1, 0, 0]],
+    }
     rows = [{"cycle": 0, "source": 0, "destination": 1, "flits": 1}]
     workloads: dict[str, Callable[[], fw.Workload]] = {
         "all_to_all": lambda: fw.all_to_all("a2a"),
         "collective": lambda: fw.collective("barrier", "dissemination"),
         "schedule": lambda: fw.Schedule([[fw.Send(1, flits=2)], [fw.Receive(0, flits=2)]]),
+        "timetable": lambda: fw.Timetable.of_json(json.dumps(ring)),
         "programs": fw.programs,
         "uniform": lambda: fw.uniform(offered_load=0.1),
         "traffic": lambda: fw.traffic("neighbour", offered_load=0.1),
@@ -100,7 +110,8 @@ def test_the_schema_says_what_completes(kind: str) -> None:
         "trace": lambda: fw.trace(pd.DataFrame(rows)),
     }
     work = workloads[kind]()
-    plan = json.loads(plan_of(simulation(fw.Torus(4, 4), work)).json)
+    network = fw.Torus(2, tie="by_message") if kind == "timetable" else fw.Torus(4, 4)
+    plan = json.loads(plan_of(simulation(network, work)).json)
     assert plan["described"]["runs_to_completion"] is not is_open_loop(kind)
 
 

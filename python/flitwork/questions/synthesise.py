@@ -18,6 +18,7 @@ from flitwork.base.errors import ConfigError
 from flitwork.networks.network import Network
 from flitwork.planning.bound import Bound, bound
 from flitwork.planning.specification import plan_of, simulation
+from flitwork.questions.candidates import OPERATION
 from flitwork.results.result import Result
 from flitwork.running.simulation import simulate
 from flitwork.workloads.timetable import Timetable
@@ -105,7 +106,7 @@ class Synthesis:
 
 def synthesise(
     network: Network,
-    operation: str = "all_to_all",
+    operation: str = OPERATION,
     *,
     message_flits: int | None = None,
     message_bytes: Quantity | None = None,
@@ -131,8 +132,8 @@ def synthesise(
 
     Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for.
     """
-    if operation != "all_to_all":
-        raise ConfigError("operation", repr(operation), '"all_to_all"', "fw.pick compares the algorithms of others")
+    if operation != OPERATION:
+        raise ConfigError("operation", repr(operation), repr(OPERATION), "fw.pick compares the algorithms of others")
     seed = whole("seed", seed, 0, _MOST_SEED)
     budget_steps = whole("budget_steps", budget_steps, 1, _MOST_SEED)
     if budget_seconds is not None and not budget_seconds > 0:

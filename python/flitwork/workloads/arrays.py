@@ -21,6 +21,18 @@ from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.trace_file import read_trace, trace_table
 
 _SHAPES = {"destinations": "one destination for each terminal", "matrix": "a row for each source"}
+_TABLES: dict[str, Callable[[Any, str], _core.Table]] = {
+    "packets": trace_table,
+    "schedule": schedule_table,
+    "detours": detour_table,
+    "timetable": timetable_of,
+}
+_READERS: dict[str, Callable[[Path, str], _core.Table]] = {
+    "packets": read_trace,
+    "schedule": read_schedule,
+    "detours": read_detours,
+    "timetable": read_timetable,
+}
 _INDEX = re.compile(r"\[(\d+)\]")
 _CACHED = 8
 #: Bytes that reading takes at most, for each byte of a file.
@@ -77,14 +89,8 @@ def table_of(kind: str, value: Any, path: str) -> Any:
     _, numbers = number_fields()[kind]
     if numbers == "destinations" or isinstance(value, _core.Table) or _is_digest(value):
         return value
-    if numbers == "packets":
-        return trace_table(value, path)
-    if numbers == "schedule":
-        return schedule_table(value, path)
-    if numbers == "detours":
-        return detour_table(value, path)
-    if numbers == "timetable":
-        return timetable_of(value, path)
+    if numbers in _TABLES:
+        return _TABLES[numbers](value, path)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -130,11 +136,8 @@ def _read_once(file: Path, version: tuple[int, int, int], kind: str, path: str) 
     """The numbers in a file; ``version`` changes with its contents."""
     name, numbers = number_fields()[kind]
     field = f"{path}.{name}"
-    if numbers == "timetable":
-        return Read(read_timetable(file, path), lambda _: file.name)
-    readers = {"packets": read_trace, "schedule": read_schedule, "detours": read_detours}
-    if numbers in readers:
-        read = readers[numbers]
+    if numbers in _READERS:
+        read = _READERS[numbers]
         # The first line of a CSV file names the columns.
         word, first = ("line", 2) if _ending(file) == ".csv" else ("row", 0)
         return _located(lambda: read(file, path), field, lambda index: _place(file, index, (word,), first))
