@@ -13,7 +13,7 @@ __version__: str
 #: is in bytes or ns, and the number of the network. Without these two sends are in bytes, times in cycles, and a
 #: receive takes a message of any length.
 _ShortRow: TypeAlias = tuple[int, int | None, int, int | None, int, Sequence[int]]
-Row: TypeAlias = _ShortRow | tuple[int, int | None, int, int | None, int, Sequence[int], bool, int]
+_Row: TypeAlias = _ShortRow | tuple[int, int | None, int, int | None, int, Sequence[int], bool, int]
 
 __all__ = [
     "CollectiveSteps",
@@ -585,12 +585,12 @@ class Simulation:
     ) -> str:
         """Simulates all cycles before ``until``; says why it paused: ``asked``, ``reached`` or ``ended``."""
 
-    def give(self, rank: int, operations: Sequence[Row]) -> None:
+    def give(self, rank: int, operations: Sequence[_Row]) -> None:
         """Tells a rank that asks what it does next; with nothing it is at its end."""
 
     def turn(
         self,
-        answers: Sequence[tuple[int, Sequence[Row]]],
+        answers: Sequence[tuple[int, Sequence[_Row]]],
         progress: Callable[[int, int, int | None], object] | None = None,
     ) -> tuple[str, int, list[int], list[tuple[int, int, int, int | None, int]]]:
         """Answers ranks, then advances: why it paused, the cycle, who asks, and what has completed since."""

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::Arc;
 
-/// The numbers of kinds: places in [`kinds`].
+/// The numbers of kinds: places in [`operation_kinds`].
 #[pyclass(frozen, module = "flitwork._core")]
 pub struct Kind;
 

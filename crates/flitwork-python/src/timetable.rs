@@ -51,7 +51,7 @@ pub fn timetable_length(table: &Table, message_flits: u64) -> PyResult<u64> {
 
 /// Searches for a timetable of a torus: `sizes`, cycles of a hop, flits of a block, seed and steps at most.
 /// `progress(steps, period)` is called many times a second with the steps done and the best period so far (0: none),
-/// and returns whether to go on. The timetable found, the shortest period that ports and channels allow [cycles], and
+/// and returns whether to go on. The timetable found, the shortest period that ports and channels allow \[cycles], and
 /// whether the search was interrupted.
 #[pyfunction]
 pub fn synthesise(

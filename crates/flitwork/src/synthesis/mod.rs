@@ -1,6 +1,6 @@
 //! Finds timetables: all-to-alls on tori in which no two blocks ever meet, in as few cycles as it can.
 //!
-//! [`synthesise`] takes an [`Order`] and returns a [`Timetable`](crate::timetable::Timetable). All nodes send alike, so
+//! [`synthesise`] takes an [`Order`] and returns a [`Timetable`]. All nodes send alike, so
 //! a vector's start decides about all blocks that go that far. What is searched for is a start for each vector such
 //! that no port and no channel is used twice in a cycle. The period cannot be shorter than the busiest port or channel
 //! needs ([`bound_cycles`]).
