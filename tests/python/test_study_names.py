@@ -124,7 +124,9 @@ def test_the_published_studies_name_columns_that_exist(path: Path) -> None:
 
 def small(kind: str) -> dict[str, Any]:
     """A workload of that kind."""
+    found = fw.synthesise(fw.Torus(4, 4), message_flits=1, packet_flits=1, budget_steps=1000, simulated=False)
     given: dict[str, dict[str, Any]] = {
+        "timetable": {"timetable": found.timetable.spec["timetable"], "message_flits": 2},
         "all_to_all": {"algorithm": "a2at", "message_flits": 2},
         "collective": {"operation": "allreduce", "algorithm": "ring", "message_flits": 9},
         "schedule": {"schedule": fw.Schedule([[fw.Send(1, flits=2)], [fw.Receive(0, flits=2)]]).spec["schedule"]},
@@ -150,7 +152,10 @@ def test_every_column_of_a_result_is_known(kind: str, more: bool, tmp_path: Path
     study = parse_study(tomllib.loads(text))
     open_loop = kind in ("uniform", "traffic")
     base = {
-        "network": {"topology": {"kind": "torus", "size": [4, 4]}},
+        "network": {
+            "topology": {"kind": "torus", "size": [4, 4]},
+            **({"routing": {"kind": "dimension_order", "tie": "by_message"}} if kind == "timetable" else {}),
+        },
         "workload": small(kind),
         "run": {
             "warmup_cycles": 0,
