@@ -147,7 +147,7 @@ class _Rows:
         numbers = as_numbers(column).to_numpy(dtype=np.float64, na_value=np.nan)
         missing = column.isna().to_numpy()
         if not pd.api.types.is_numeric_dtype(column.dtype):
-            missing |= (column.astype(str).str.strip() == "").to_numpy()
+            missing = missing | (column.astype(str).str.strip() == "").to_numpy()
         with np.errstate(invalid="ignore"):
             wrong = ~(numbers == np.floor(numbers)) | (numbers < least) | (numbers > most)
         wrong &= ~missing
