@@ -90,8 +90,8 @@ def synthesise(
     seed: int,
     budget_steps: int,
     progress: Callable[[int, int], object] | None,
-) -> tuple[Table, int, bool]:
-    """Searches for a timetable: what was found, the shortest period that is possible, whether it was interrupted."""
+) -> tuple[Table, int, int, bool]:
+    """Searches for a timetable: the best, the shortest period that is possible, steps, whether it was interrupted."""
 
 def timetable(text: str, path: str) -> Table:
     """A timetable from JSON; ``path`` is that of the field that has it."""

@@ -97,6 +97,29 @@ def test_equal_seeds_find_the_same(five: fw.Synthesis) -> None:
     assert found(5, 5, seed=2).timetable.json != five.timetable.json
 
 
+def test_no_more_steps_are_done_than_allowed_and_their_number_is_exact() -> None:
+    plans = [found(8, 8, packet_flits=1, budget_steps=300_000, simulated=False) for _ in range(2)]
+    assert plans[0].steps == plans[1].steps
+    # Steps are counted some thousands at a time, for each length of blocks.
+    assert 200_000 < plans[0].steps <= 300_000 + 2 * 70_000
+
+
+def test_both_kernels_agree(five: fw.Synthesis) -> None:
+    router = fw.Router(switching="virtual_cut_through")
+    results = [
+        fw.simulate(fw.Torus(5, 5, router=router), five.timetable, kernel=kernel) for kernel in ("flit", "packet")
+    ]
+    assert [result.completion_cycles for result in results] == [five.completion_cycles] * 2
+    assert results[0].digest == results[1].digest
+
+
+def test_periods_beyond_all_time_are_refused() -> None:
+    slow = {"sizes": [3], "period_cycles": 2**48, "hop_cycles": 1, "block_flits": 1, "shifts": [[0]]}
+    text = json.dumps({**slow, "entries": [[1, 0, 0], [-1, 1, 0]]})
+    with pytest.raises(fw.ConfigError, match="period_cycles"):
+        fw.bound(fw.Torus(3), fw.Timetable.of_json(text, message_flits=10**6))
+
+
 def test_it_is_stored_and_read(five: fw.Synthesis, tmp_path: Path) -> None:
     file = five.timetable.save(tmp_path / "five.json")
     read = fw.Timetable.read(file, message_flits=20, packet_flits=1)
@@ -180,3 +203,24 @@ def test_the_command(tmp_path: Path) -> None:
     assert again.exit_code == 2 and "--overwrite" in again.output
     as_json = command("--size", "3x3", "--packet-flits", "1", "--budget-steps", "1000", "--json")
     assert json.loads(as_json.stdout)["timetable"]["sizes"] == [3, 3]
+
+
+def test_the_command_leaves_nothing_out_unsaid(tmp_path: Path) -> None:
+    machine = tmp_path / "machine.toml"
+    machine.write_text('network.topology = { kind = "torus", size = [3, 3] }\n')
+    hosts = tmp_path / "hosts.toml"
+    hosts.write_text(machine.read_text() + "host.ranks_per_terminal = 2\n")
+
+    def command(*arguments: str) -> Any:
+        return CliRunner().invoke(app, ["synthesise", *arguments, "--budget-steps", "2000"])
+
+    for arguments, path in [
+        ((str(machine), "--size", "4x4"), "--size"),
+        ((str(hosts),), "host"),
+        ((str(tmp_path / "none.toml"),), "NETWORK"),
+        ((str(machine), "--set", "radix=2"), "radix"),
+    ]:
+        done = command(*arguments)
+        assert done.exit_code == 2 and f"error: {path} =" in done.output, done.output
+    asked = ("--message-flits", "8", "--set", "packet_flits=1", "--json")
+    assert json.loads(command(str(machine), *asked).stdout)["block_flits"] == 1

@@ -52,7 +52,7 @@ pub fn without_gil<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T +
 }
 
 /// [`with_signals`] for work that returns what it has when it is told to `stop`: where Python raises, that comes beside
-/// the result.
+/// the result. A signal after that gives the work up.
 pub fn until_stopped<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -64,11 +64,11 @@ pub fn until_stopped<T: Send + 'static>(
         let mut raised = None;
         while !worker.is_finished() {
             thread::sleep(LOOK / 10);
-            if raised.is_none() {
-                raised = Python::attach(|py| py.check_signals().and_then(|()| look(py))).err();
-                if raised.is_some() {
-                    stop();
-                }
+            if raised.is_some() {
+                Python::attach(|py| py.check_signals())?;
+            } else if let Err(first) = Python::attach(|py| py.check_signals().and_then(|()| look(py))) {
+                raised = Some(first);
+                stop();
             }
         }
         match worker.join() {

@@ -51,8 +51,8 @@ pub fn timetable_length(table: &Table, message_flits: u64) -> PyResult<u64> {
 
 /// Searches for a timetable of a torus: `sizes`, cycles of a hop, flits of a block, seed and steps at most.
 /// `progress(steps, period)` is called many times a second with the steps done and the best period so far (0: none),
-/// and returns whether to go on. The timetable found, the shortest period that ports and channels allow \[cycles], and
-/// whether the search was interrupted.
+/// and returns whether to go on. The timetable found, the shortest period that ports and channels allow \[cycles], the
+/// steps done, and whether the search was interrupted.
 #[pyfunction]
 pub fn synthesise(
     py: Python<'_>,
@@ -62,7 +62,7 @@ pub fn synthesise(
     seed: u64,
     budget_steps: u64,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Table, u64, bool)> {
+) -> PyResult<(Table, u64, u64, bool)> {
     let order = Order { sizes, hop_cycles, block_flits, seed, budget_steps };
     let bound = bound_cycles(&order).map_err(|e| errors::to_python(py, &e))?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -76,6 +76,7 @@ pub fn synthesise(
         })
     };
     let asked = stop.clone();
+    let last = seen.clone();
     let look = move |py: Python<'_>| {
         let Some(progress) = &progress else { return Ok(()) };
         let state = (seen.0.load(Ordering::Relaxed), seen.1.load(Ordering::Relaxed));
@@ -90,5 +91,5 @@ pub fn synthesise(
         return Err(other);
     }
     let found = found.map_err(|e| errors::to_python(py, &e))?;
-    Ok((table(found), bound, interrupted))
+    Ok((table(found), bound, last.0.load(Ordering::Relaxed), interrupted))
 }

@@ -36,6 +36,14 @@ What = Annotated[
         autocompletion=_complete_what,
     ),
 ]
+Machine = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[NETWORK.toml]",
+        help="A file with a table `network`, and perhaps `host` and `run`; or the options of the network.",
+        show_default=False,
+    ),
+]
 Pattern = Annotated[
     str,
     typer.Argument(

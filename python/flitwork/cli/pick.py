@@ -8,20 +8,18 @@ from typing import Annotated
 
 import typer
 
-from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
 from flitwork.cli.heartbeat import alive
-from flitwork.cli.network_file import network_file
 from flitwork.cli.options import (
     AsJson,
     Jobs,
+    Machine,
     Overwrite,
     PacketFlits,
 )
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.simulation import machine_parts
-from flitwork.cli.what_is_simulated import NetworkOptions, with_options
+from flitwork.cli.what_is_simulated import NetworkOptions, bytes_of, machine_of, with_options
 from flitwork.experiment import Job, Watcher
 from flitwork.experiment.display import duration
 from flitwork.experiment.engines import available_cores
@@ -47,14 +45,7 @@ _SHOWN = {
 @guarded
 @with_options
 def pick(
-    machine: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[NETWORK.toml]",
-            help="A file with a table `network`, and perhaps `host` and `run`; or the options of the network.",
-            show_default=False,
-        ),
-    ] = None,
+    machine: Machine = None,
     operation: Annotated[
         str, typer.Option(metavar="NAME", help="The operation (`flitwork list collectives`).")
     ] = OPERATION,
@@ -91,7 +82,7 @@ def pick(
     with alive("planning"):
         contest = _contest(
             machine, options, operation, algorithms, seeds,
-            message_bytes=_number(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
+            message_bytes=bytes_of(message_bytes), message_flits=message_flits, packet_flits=packet_flits,
         )  # fmt: skip
     try:
         contest.run(jobs=jobs, watcher=_announced(contest, jobs))
@@ -110,28 +101,9 @@ def _contest(
     seeds: int,
     **sent: object,
 ) -> Contest:
-    of_topology = {
-        "--topology": options.topology,
-        "--size": options.size,
-        "--mesh": options.mesh or None,
-        "--wrap": options.wrap,
-    }
-    beside = next((option for option, value in of_topology.items() if value is not None), None)
-    if machine is not None and not machine.exists():
-        expected = "a file that describes a network or a machine"
-        raise ConfigError("NETWORK", machine, expected, "check its name; an operation is named by --operation")
-    if machine is not None and beside:
-        raise ConfigError(beside, of_topology[beside], f"no {beside} beside a file", f"{machine} says the topology")
-    table = None if machine is not None else options.table
-    file = None if machine is None else network_file(machine, "NETWORK")
-    network, host, run, fields = machine_parts(table, file, options.settings, options.ports, **sent)
+    network, host, run, fields = machine_of(machine, options, **sent)
     named = None if algorithms is None else [name.strip() for name in algorithms.split(",") if name.strip()]
     return Contest.of(network, operation, host=host or None, algorithms=named, seeds=seeds, run=run, **fields)
-
-
-def _number(text: str | None) -> int | str | None:
-    """Bytes as a number, or as text with a unit."""
-    return int(text) if text is not None and text.isdecimal() else text
 
 
 class _Announcer(Watcher):

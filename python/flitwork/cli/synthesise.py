@@ -7,35 +7,27 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
-from flitwork.cli.network_file import network_file
-from flitwork.cli.options import AsJson, Overwrite, PacketFlits
+from flitwork.cli.options import AsJson, Machine, Overwrite, PacketFlits
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
-from flitwork.cli.simulation import machine_parts
-from flitwork.cli.what_is_simulated import NetworkOptions, with_options
-from flitwork.networks.network import Network
+from flitwork.cli.what_is_simulated import NetworkOptions, bytes_of, machine_of, with_options
 from flitwork.questions.synthesise import DEFAULT_STEPS, Synthesis
 from flitwork.questions.synthesise import synthesise as search
 
 _LINE_SECONDS = 2.0
+#: How long messages and packets are, by which fields.
+_SENT = ("message_bytes", "message_flits", "packet_bytes", "packet_flits")
 
 
 @guarded
 @with_options
 def synthesise(
-    machine: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[NETWORK.toml]",
-            help="A file with a table `network`; or the options of the network.",
-            show_default=False,
-        ),
-    ] = None,
+    machine: Machine = None,
     message_bytes: Annotated[str | None, typer.Option(metavar="BYTES", help="Length of a message.")] = None,
     message_flits: Annotated[int | None, typer.Option(help="The same in flits [default: 100].")] = None,
     packet_flits: PacketFlits = None,
@@ -44,7 +36,7 @@ def synthesise(
     budget_seconds: Annotated[
         float | None, typer.Option(help="Time of the search at most; what it finds then depends on the machine.")
     ] = None,
-    told: NetworkOptions = NetworkOptions(),  # noqa: B008
+    options: NetworkOptions = NetworkOptions(),  # noqa: B008
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Store the timetable.")
     ] = None,
@@ -66,28 +58,21 @@ def synthesise(
         if output.suffix.lower() != ".json":
             raise ConfigError("--output", output, "a file .json", "the ending of its name says what it is")
         writable_file(output, "--output", overwrite)
-    lengths: dict[str, Any] = {
-        name: value
-        for name, value in {
-            "message_bytes": int(message_bytes) if message_bytes and message_bytes.isdecimal() else message_bytes,
-            "message_flits": message_flits,
-            "packet_flits": packet_flits,
-        }.items()
-        if value is not None
-    }
+    network, host, run, sent = machine_of(
+        machine, options, message_bytes=bytes_of(message_bytes), message_flits=message_flits, packet_flits=packet_flits
+    )
+    if host:
+        raise ConfigError("host", host, "nothing: a timetable has one rank on each terminal", "leave out the table")
+    other = next((name for name in sent if name not in _SENT), None)
+    if other is not None:
+        raise ConfigError(other, sent[other], f"nothing: an all-to-all by times has {', '.join(_SENT)}")
     found = search(
-        _network(machine, told), **lengths, seed=seed, budget_steps=budget_steps, budget_seconds=budget_seconds,
+        network, **sent, seed=seed, budget_steps=budget_steps, budget_seconds=budget_seconds, run=run,
         progress=_progress(),
     )  # fmt: skip
     if output:
         found.timetable.save(output)
     _show(found, as_json, output)
-
-
-def _network(machine: Path | None, told: NetworkOptions) -> Network:
-    table = None if machine is not None else told.table
-    file = None if machine is None else network_file(machine, "NETWORK")
-    return machine_parts(table, file, told.settings, told.ports)[0]
 
 
 def _progress() -> Callable[[int, int, int], bool]:

@@ -15,10 +15,15 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from flitwork.base.errors import ConfigError
+from flitwork.cli.network_file import network_file
 from flitwork.cli.options import IsMesh, Load, MessageFlits, PacketFlits, Ports, Settings, Size, Sync, Topology, Wrap
-from flitwork.cli.simulation import network_table, one_simulation
+from flitwork.cli.simulation import machine_parts, network_table, one_simulation
+from flitwork.networks.network import Network
+from flitwork.values.tables import Run
 from flitwork.workloads.workload import Spec
 
 R = TypeVar("R")
@@ -91,6 +96,32 @@ class WorkloadOptions:
 def specification(what: str, network: NetworkOptions, more: tuple[str, ...] = (), **workload: Any) -> Spec:
     """The simulation that the options describe; ``more`` settings, and fields of the ``workload``."""
     return one_simulation(what, network.table, [*(network.settings or []), *more], network.ports, **workload)
+
+
+def machine_of(
+    file: Path | None, options: NetworkOptions, **sent: Any
+) -> tuple[Network, dict[str, Any], Run | None, dict[str, Any]]:
+    """Network, host, run and the fields of the workload, of a machine that a file or the options describe."""
+    of_topology = {
+        "--topology": options.topology,
+        "--size": options.size,
+        "--mesh": options.mesh or None,
+        "--wrap": options.wrap,
+    }
+    beside = next((option for option, value in of_topology.items() if value is not None), None)
+    if file is not None and not file.exists():
+        expected = "a file that describes a network or a machine"
+        raise ConfigError("NETWORK", file, expected, "check its name; an operation is named by --operation")
+    if file is not None and beside:
+        raise ConfigError(beside, of_topology[beside], f"no {beside} beside a file", f"{file} says the topology")
+    table = None if file is not None else options.table
+    found = None if file is None else network_file(file, "NETWORK")
+    return machine_parts(table, found, options.settings, options.ports, **sent)
+
+
+def bytes_of(text: str | None) -> int | str | None:
+    """Bytes as a number, or as text with a unit."""
+    return int(text) if text is not None and text.isdecimal() else text
 
 
 def with_options(command: Callable[..., R]) -> Callable[..., R]:

@@ -15,14 +15,12 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError
-from flitwork.networks.network import Network
-from flitwork.planning.bound import Bound, bound
-from flitwork.planning.specification import plan_of, simulation
+from flitwork.planning.bound import Bound
+from flitwork.planning.specification import Network, Run, RunOptions, nest_run, plan_of, simulation
 from flitwork.questions.candidates import OPERATION
-from flitwork.results.result import Result
-from flitwork.running.simulation import simulate
+from flitwork.results.result import Result, run_plan
 from flitwork.workloads.timetable import Timetable
-from flitwork.workloads.workload import Quantity, all_to_all
+from flitwork.workloads.workload import Quantity, Spec, all_to_all
 
 #: Steps of a search where nothing is said: up to half a minute.
 DEFAULT_STEPS = 100_000_000
@@ -116,6 +114,7 @@ def synthesise(
     budget_steps: int = DEFAULT_STEPS,
     budget_seconds: float | None = None,
     simulated: bool | None = None,
+    run: Run | RunOptions | None = None,
     progress: Progress | None = None,
 ) -> Synthesis:
     """Searches for an all-to-all in which no flit ever waits: every block of every message has a time.
@@ -128,7 +127,8 @@ def synthesise(
     is the length of a message; ``packet_flits``, or ``packet_bytes``, the longest packet (a whole block if not said).
     The same ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
     what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
-    ``simulated``: whether the timetable is simulated; if not said, where that takes no more than a minute or so.
+    ``simulated``: whether the timetable is simulated, with the options of ``run``; if not said, where that takes a
+    minute or so at most.
 
     Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for.
     """
@@ -148,12 +148,14 @@ def synthesise(
     }  # fmt: skip
     machine = _Machine.of(network, lengths)
     deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
-    search = _Search(machine, seed, budget_steps, deadline, progress)
-    for block in machine.blocks():
-        search.try_block(block)
+    search = _Search(machine, seed, deadline, progress)
+    blocks = machine.blocks()
+    for n, block in enumerate(blocks):
+        # Each gets an equal part of what is left.
+        search.try_block(block, (budget_steps - search.steps) // (len(blocks) - n))
         if search.over:
             break
-    return search.finished(lengths, simulated)
+    return search.finished(lengths, simulated, {"seed": 1, **nest_run(run)})
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,10 @@ class _Machine:
 
 @dataclass
 class _Search:
-    """The best timetable so far, and what is left of the budget."""
+    """The best timetable so far, and the steps done."""
 
     machine: _Machine
     seed: int
-    budget_steps: int
     deadline: float
     progress: Progress | None
     best: _core.Table | None = None
@@ -195,40 +196,38 @@ class _Search:
     over: bool = False
     interrupted: bool = False
 
-    def try_block(self, block: int) -> None:
+    def try_block(self, block: int, budget_steps: int) -> None:
         """Searches for a timetable of blocks of that length, and keeps it if its messages arrive earlier."""
-        machine, done = self.machine, [0]
+        machine = self.machine
 
-        def told(steps: int, period: int) -> bool:
-            done[0] = steps
-            goes_on = self.progress is None or self.progress(block, self.steps + steps, period) is not False
-            if not goes_on or time.monotonic() > self.deadline:
-                self.over = True
+        def goes_on(steps: int, period: int) -> bool:
+            is_stopped = self.progress is not None and self.progress(block, self.steps + steps, period) is False
+            self.over |= is_stopped or time.monotonic() > self.deadline
             return not self.over
 
-        found, least, interrupted = _core.synthesise(
-            list(machine.sizes), machine.hop_cycles, block, self.seed, self.budget_steps, told
+        found, least, steps, interrupted = _core.synthesise(
+            list(machine.sizes), machine.hop_cycles, block, self.seed, budget_steps, goes_on
         )
-        self.steps += done[0]
+        self.steps += steps
         self.interrupted |= interrupted
         self.over |= interrupted
         cycles = _core.timetable_length(found, machine.message_flits)
         if cycles < self.best_cycles:
             self.best, self.best_cycles, self.least_period = found, cycles, least
 
-    def finished(self, lengths: Mapping[str, Any], simulated: bool | None) -> Synthesis:
+    def finished(self, lengths: Mapping[str, Any], simulated: bool | None, run: Spec) -> Synthesis:
         """The best, planned, bounded and perhaps simulated."""
         assert self.best is not None
         timetable = Timetable(self.best, **lengths)
         network = self.machine.network
         if any(size % 2 == 0 for size in self.machine.sizes):
             network = network.replace(tie="by_message")
-        limit = bound(network, timetable)
+        plan = plan_of(simulation(network, timetable, run))
         hops = sum(size / 4 for size in self.machine.sizes) * self.machine.message_flits
         nodes = math.prod(self.machine.sizes)
         wanted = hops * nodes * (nodes - 1) <= _MOST_FLIT_HOPS if simulated is None else simulated
-        result = simulate(network, timetable) if wanted else None
+        result = run_plan(plan) if wanted else None
         return Synthesis(
-            network, timetable, limit, int(self.best_cycles), self.least_period, self.steps, self.seed,
+            network, timetable, Bound.of(plan), int(self.best_cycles), self.least_period, self.steps, self.seed,
             self.interrupted, self.machine.message_flits, result,
         )  # fmt: skip

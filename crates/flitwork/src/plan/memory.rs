@@ -277,10 +277,10 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
             packets: schedule.rows,
             shortest_flits: 1,
         },
-        // Each rank has its starts and its arrivals in a list.
+        // Each rank has its starts and its arrivals in order.
         WorkloadSpec::Timetable { timetable, .. } => {
             let rows = timetable.rows.saturating_mul(terminals);
-            let table_bytes = timetable.memory_bytes().saturating_add(rows.saturating_mul(32));
+            let table_bytes = timetable.memory_bytes().saturating_add(rows.saturating_mul(8));
             Footprint { table_bytes, packets: rows, shortest_flits: 1 }
         }
         // What ranks will send is not known.

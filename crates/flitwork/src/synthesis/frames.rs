@@ -7,13 +7,13 @@
 
 use super::Order;
 use super::anneal::{self, Board};
-use super::geometry::{self, Vector, gcd};
+use super::geometry::{self, Vector};
 use super::greedy;
 use super::ladder::{self, Best};
 use super::meter::Meter;
 use super::product::{self, Copies};
 use super::streams;
-use crate::timetable::{Entry, Timetable};
+use crate::timetable::{Entry, Timetable, gcd};
 
 /// Vectors and the slots in which they start.
 pub(super) type Slots = Vec<(Vector, u32)>;

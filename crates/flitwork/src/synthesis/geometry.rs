@@ -1,5 +1,6 @@
 //! What a torus demands of any timetable: its vectors, and how long they keep the ports and channels busy.
 
+use crate::timetable::gcd;
 use crate::topology::MAX_DIMS;
 
 /// Channels along each dimension, negative towards minus.
@@ -71,11 +72,6 @@ pub(super) fn frame_bound(sizes: &[u32]) -> u64 {
 /// Rows after which all rings close: their least common multiple.
 pub(super) fn rows(sizes: &[u32]) -> u64 {
     sizes.iter().fold(1, |all, &k| all / gcd(all, u64::from(k)) * u64::from(k))
-}
-
-/// Greatest common divisor.
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

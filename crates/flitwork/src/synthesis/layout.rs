@@ -1,8 +1,7 @@
 //! From lanes to cycles.
 //!
-//! A hop takes a block to another row, and some cycles on within its lane. A lane is therefore longer than its block,
-//! by a
-//! *guard*; and blocks start within their lane such that at each port and channel they all come within the guard.
+//! A hop takes a block to another row, and some cycles on within its lane. A lane therefore has a *guard* behind its
+//! block; and blocks start within their lane such that at each port and channel they all come within the guard.
 //! Earliest and latest cycles at each of them are a system of difference constraints: it is solved by relaxation, and
 //! the least guard for which it can be is taken. Single timetables can do with less, as the blocks of their lanes do
 //! not meet in all combinations: guards are tried from below, with lanes in a few other orders.
@@ -23,8 +22,16 @@ pub(super) fn timetable(order: &Order, lanes: &Lanes) -> Timetable {
     let vectors: Vec<Vector> = lanes.blocks.iter().map(|b| b.0).collect();
     let hops = vectors.iter().map(geometry::hops).max().unwrap_or(0);
     let least = |ports: bool| {
-        let all = (0..=hops).find_map(|guard| offsets(&vectors, guard, hops, ports).map(|found| (guard, found)));
-        all.unwrap_or_else(|| (hops, vec![0; vectors.len()]))
+        // What can be with a guard can be with a longer one; with one of all hops no block needs an offset.
+        let (mut none, mut best) = (0, (hops, vec![0; vectors.len()]));
+        while none < best.0 {
+            let guard = none.midpoint(best.0);
+            match offsets(&vectors, guard, hops, ports) {
+                Some(found) => best = (guard, found),
+                None => none = guard + 1,
+            }
+        }
+        best
     };
     let (sure, safe) = least(true);
     let (channels, bold) = least(false);

@@ -62,9 +62,15 @@ impl Share {
     /// Whether closed walks can have as many slots as the ring has nodes, with so many idle slots: (m, m) of an even
     /// ring takes half of them, and no other message goes with it, so that lines of as many slots must be there.
     pub(super) fn can_be_cut(&self, idle: u32) -> bool {
-        let sums = self.lines(0).iter().fold(1u128, |sums, &z| sums | sums << z);
-        let half = u32::from(self.size / 2);
-        self.size % 2 == 1 || (0..=idle.min(half)).any(|idle| sums >> (half - idle) & 1 == 1)
+        let half = usize::from(self.size / 2);
+        let mut sums = vec![false; half + 1];
+        sums[0] = true;
+        for z in self.lines(0).into_iter().map(usize::from) {
+            for sum in (z..=half).rev() {
+                sums[sum] |= sums[sum - z];
+            }
+        }
+        self.size % 2 == 1 || (0..=half.min(idle as usize)).any(|idle| sums[half - idle])
     }
 
     /// A vector of a quadrant.

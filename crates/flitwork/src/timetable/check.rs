@@ -87,19 +87,6 @@ impl Timetable {
         self.check_uses()
     }
 
-    /// Pairs of uses of one part that follow each other and overlap. 0: nothing is used twice.
-    pub fn collisions(&self) -> usize {
-        if self.check_fields().is_err() {
-            return usize::MAX;
-        }
-        let mut found = 0;
-        self.each_collision(|_| {
-            found += 1;
-            true
-        });
-        found
-    }
-
     pub(super) fn check_fields(&self) -> Result<(), Fault> {
         let fault = |path: &str, value: String, expected: &str| Err(Fault::Field(path.into(), value, expected.into()));
         let dims = self.sizes.len();
@@ -161,15 +148,6 @@ impl Timetable {
         }
     }
 
-    fn check_uses(&self) -> Result<(), Fault> {
-        let mut first = None;
-        self.each_collision(|fault| {
-            first = Some(fault);
-            false
-        });
-        first.map_or(Ok(()), Err)
-    }
-
     /// All uses of the parts of node (0, ..., 0), by whatever node sends the block.
     fn uses(&self) -> Vec<Use> {
         let period = i128::from(self.period_cycles);
@@ -192,58 +170,62 @@ impl Timetable {
         uses
     }
 
-    /// Calls `found` with collisions until it says no: of each use with the next one, and, where entries have different
-    /// shifts, with the first use of each other shift that it meets at some node.
+    /// Compares each use with the next one and, where entries have different shifts, with those of each other shift.
     ///
     /// Uses with the same shift lie to each other as at node (0, ..., 0) at every node. Those with two shifts `a` and
     /// `b` are moved against each other by `(a - b) x` at node `x`: by all multiples of the greatest common divisor of
     /// the period and of `a - b`. So they are compared modulo that.
-    fn each_collision(&self, mut found: impl FnMut(Fault) -> bool) {
+    pub(super) fn check_uses(&self) -> Result<(), Fault> {
         let mut uses = self.uses();
         uses.sort_unstable_by_key(|u| (u.resource, self.entries[u.entry].shift, u.from, u.entry));
         for group in uses.chunk_by(|a, b| a.resource == b.resource) {
             let by_shift: Vec<&[Use]> =
                 group.chunk_by(|a, b| self.entries[a.entry].shift == self.entries[b.entry].shift).collect();
             for (i, one) in by_shift.iter().enumerate() {
-                let go_on = self.within(one, &mut found)
-                    && by_shift[..i].iter().all(|other| self.between(other, one, &mut found));
-                if !go_on {
-                    return;
-                }
+                self.check_within(one)?;
+                by_shift[..i].iter().try_for_each(|other| self.check_between(other, one))?;
             }
         }
+        Ok(())
     }
 
     /// Uses of one part with one shift, in the order of their cycles.
-    fn within(&self, uses: &[Use], found: &mut impl FnMut(Fault) -> bool) -> bool {
-        uses.iter().enumerate().all(|(i, one)| {
+    fn check_within(&self, uses: &[Use]) -> Result<(), Fault> {
+        for (i, one) in uses.iter().enumerate() {
             // Behind the last one comes the first one of the next period.
             let (next, ahead) = match uses.get(i + 1) {
                 Some(next) => (next, next.from - one.from),
                 None => (&uses[0], uses[0].from + self.period_cycles - one.from),
             };
-            let (resource, entries) = (one.resource, (one.entry, next.entry));
-            ahead >= u64::from(self.block_flits) || found(Fault::Collision { resource, cycle: next.from, entries })
-        })
+            if ahead < u64::from(self.block_flits) {
+                return Err(collision(next.from, one, next));
+            }
+        }
+        Ok(())
     }
 
     /// Uses of one part with one shift, and those with another.
-    fn between(&self, some: &[Use], others: &[Use], found: &mut impl FnMut(Fault) -> bool) -> bool {
+    fn check_between(&self, some: &[Use], others: &[Use]) -> Result<(), Fault> {
         let shift = |uses: &[Use]| &self.shifts[self.entries[uses[0].entry].shift as usize];
         let apart = shift(some).iter().zip(shift(others)).map(|(a, b)| a.abs_diff(*b));
         let modulus = apart.fold(self.period_cycles, gcd);
         let flits = u64::from(self.block_flits);
-        let mut starts: Vec<(u64, usize)> = some.iter().map(|u| (u.from % modulus, u.entry)).collect();
-        starts.sort_unstable();
-        others.iter().all(|other| {
+        let mut starts: Vec<(u64, &Use)> = some.iter().map(|one| (one.from % modulus, one)).collect();
+        starts.sort_unstable_by_key(|&(start, one)| (start, one.entry));
+        for other in others {
             // The last start up to the end of this use, counted around, is the one that reaches farthest into it.
             let last = (other.from + flits - 1) % modulus;
             let at = starts.partition_point(|&(start, _)| start <= last);
-            let &(start, entry) = if at > 0 { &starts[at - 1] } else { &starts[starts.len() - 1] };
+            let &(start, one) = if at > 0 { &starts[at - 1] } else { &starts[starts.len() - 1] };
             let back = (last + modulus - start) % modulus;
-            let meets = modulus < 2 * flits || back < 2 * flits - 1;
-            let (resource, cycle) = (other.resource, other.from % modulus);
-            !meets || found(Fault::Collision { resource, cycle, entries: (entry, other.entry) })
-        })
+            if modulus < 2 * flits || back < 2 * flits - 1 {
+                return Err(collision(other.from % modulus, one, other));
+            }
+        }
+        Ok(())
     }
+}
+
+fn collision(cycle: u64, one: &Use, other: &Use) -> Fault {
+    Fault::Collision { resource: one.resource, cycle, entries: (one.entry, other.entry) }
 }

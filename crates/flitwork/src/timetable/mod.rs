@@ -61,6 +61,11 @@ impl Entry {
     pub fn hops(&self) -> u32 {
         self.vector.iter().map(|d| d.unsigned_abs()).sum()
     }
+
+    /// From its start to the first cycle of the ejection port, at `hop_cycles` a hop \[cycles].
+    fn way_cycles(&self, hop_cycles: u32) -> u64 {
+        u64::from(self.hops()) * u64::from(hop_cycles)
+    }
 }
 
 impl Timetable {
@@ -97,7 +102,7 @@ impl Timetable {
         let blocks = self.blocks(message_flits);
         let last = message_flits - (blocks - 1) * u64::from(self.block_flits);
         // A node is late by shifts only, and some node has each start that the shifts can make.
-        let latest = |e: &Entry, flits: u64| self.latest_start(e) + u64::from(e.hops() * self.hop_cycles) + flits;
+        let latest = |e: &Entry, flits: u64| self.latest_start(e) + e.way_cycles(self.hop_cycles) + flits;
         let end = |flits| self.entries.iter().map(|e| latest(e, flits)).max().unwrap_or(0);
         let before = if blocks > 1 { (blocks - 2) * self.period_cycles + end(u64::from(self.block_flits)) } else { 0 };
         before.max((blocks - 1) * self.period_cycles + end(last))

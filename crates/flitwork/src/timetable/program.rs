@@ -37,42 +37,49 @@ struct Program {
 
 impl Maker for Program {
     fn operations(&self, rank: u32) -> Operations<'static> {
-        let (timetable, grid) = (self.timetable.clone(), &self.grid);
+        let (timetable, grid) = (self.timetable.clone(), self.grid.clone());
         let coords = grid.coords(rank);
-        let end = |entry: &Entry, back| grid.id(&timetable.other_end(entry, &coords, back));
-        let mut sends: Vec<(u64, u32)> =
-            timetable.entries.iter().map(|e| (timetable.start_at(e, &coords), end(e, false))).collect();
-        sends.sort_unstable();
-        let mut receives: Vec<(u64, u32)> = timetable
-            .entries
-            .iter()
-            .map(|e| {
-                let from = timetable.other_end(e, &coords, true);
-                (timetable.start_at(e, &from) + u64::from(e.hops() * timetable.hop_cycles), grid.id(&from))
-            })
-            .collect();
-        receives.sort_unstable();
-        // How many receives are posted before each send is waited for.
-        let due: Arc<[usize]> =
-            sends.iter().map(|&(start, _)| receives.partition_point(|&(arrives, _)| arrives <= start)).collect();
+        let arrives = {
+            let timetable = timetable.clone();
+            move |entry: &Entry| {
+                let from = timetable.other_end(entry, &coords, true);
+                timetable.start_at(entry, &from) + entry.way_cycles(timetable.hop_cycles)
+            }
+        };
+        // Numbers of entries: large networks have as many lists as nodes.
+        let mut sends: Vec<u32> = (0..timetable.entries.len() as u32).collect();
+        let mut receives = sends.clone();
+        sends.sort_by_cached_key(|&e| timetable.start_at(&timetable.entries[e as usize], &coords));
+        receives.sort_by_cached_key(|&e| arrives(&timetable.entries[e as usize]));
+        let (sends, receives): (Arc<[u32]>, Arc<[u32]>) = (sends.into(), receives.into());
         let (blocks, block) = (timetable.blocks(self.message_flits), u64::from(timetable.block_flits));
-        let (message_flits, period) = (self.message_flits, timetable.period_cycles);
-        let (sends, receives): (Arc<[_]>, Arc<[_]>) = (sends.into(), receives.into());
+        let message_flits = self.message_flits;
         Box::new((0..blocks).flat_map(move |n| {
             let (tag, step) = (n as u32, n as u32);
             let size = block.min(message_flits - n * block);
-            let own = move |kind| Operation { kind, via: Via::Network, step, after: After::NOTHING };
-            let (sends, receives, due) = (sends.clone(), receives.clone(), due.clone());
-            let post = move |i: usize| own(OpKind::Receive { from: receives[i].1, size, tag });
-            let all = sends.len();
-            (0..=all).flat_map(move |i| {
-                let posted = if i == 0 { 0 } else { due[i - 1] };
-                let until = if i == all { all } else { due[i] };
-                let send = sends.get(i).map(|&(start, to)| {
-                    let time = n * period + start;
-                    [own(OpKind::WaitUntil { time }), own(OpKind::Send { to, size, tag })]
-                });
-                (posted..until).map(post.clone()).chain(send.into_iter().flatten())
+            let (timetable, grid) = (timetable.clone(), grid.clone());
+            let (sends, receives, arrives) = (sends.clone(), receives.clone(), arrives.clone());
+            let (mut sent, mut posted) = (0, 0);
+            let mut waits = true;
+            std::iter::from_fn(move || {
+                let next = sends.get(sent).map(|&e| &timetable.entries[e as usize]);
+                let start = next.map_or(u64::MAX, |entry| timetable.start_at(entry, &coords));
+                let kind = match (receives.get(posted).map(|&e| &timetable.entries[e as usize]), next) {
+                    (Some(entry), _) if waits && arrives(entry) <= start => {
+                        posted += 1;
+                        let from = grid.id(&timetable.other_end(entry, &coords, true));
+                        OpKind::Receive { from, size, tag }
+                    }
+                    (_, Some(_)) if std::mem::replace(&mut waits, false) => {
+                        OpKind::WaitUntil { time: n * timetable.period_cycles + start }
+                    }
+                    (_, Some(entry)) => {
+                        (sent, waits) = (sent + 1, true);
+                        OpKind::Send { to: grid.id(&timetable.other_end(entry, &coords, false)), size, tag }
+                    }
+                    (_, None) => return None,
+                };
+                Some(Operation { kind, via: Via::Network, step, after: After::NOTHING })
             })
         }))
     }

@@ -12,6 +12,8 @@ use crate::traffic::no_file;
 use std::sync::Arc;
 
 const PATH: &str = "workload.timetable";
+/// Latest start of a block \[cycles].
+const MOST_CYCLES: u128 = 1 << 60;
 /// Routers of the largest network that timetables are searched for.
 const MOST_NODES: usize = 1 << 16;
 
@@ -50,6 +52,11 @@ impl Context<'_> {
         if nodes * nodes * u128::from(message) > MOST_FLITS || blocks > u64::from(u32::MAX) {
             let expected = format!("at most {MOST_FLITS} flits in all messages, and fewer than 2^32 blocks in each");
             return Err(Error::config(self.path("message_flits"), message, expected, "use shorter messages"));
+        }
+        let cycles = u128::from(blocks) * u128::from(timetable.period_cycles);
+        if cycles > MOST_CYCLES {
+            let expected = format!("periods that end within {MOST_CYCLES} cycles, all together");
+            return Err(Error::config(format!("{PATH}.period_cycles"), timetable.period_cycles, expected, ""));
         }
         Ok(Workload::Schedule { schedule: timetable.schedule(message), packet_flits: *packet_flits })
     }
