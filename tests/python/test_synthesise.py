@@ -105,9 +105,10 @@ def test_no_more_steps_are_done_than_allowed_and_their_number_is_exact() -> None
 
 
 def test_both_kernels_agree(five: fw.Synthesis) -> None:
-    router = fw.Router(switching="virtual_cut_through")
+    router = fw.Router(switching="virtual_cut_through", hold_switch_until_tail=True)
     results = [
-        fw.simulate(fw.Torus(5, 5, router=router), five.timetable, kernel=kernel) for kernel in ("flit", "packet")
+        fw.simulate(fw.Torus(5, 5, router=router), five.timetable, run=fw.Run(kernel=kernel))
+        for kernel in ("flit", "packet")
     ]
     assert [result.completion_cycles for result in results] == [five.completion_cycles] * 2
     assert results[0].digest == results[1].digest
