@@ -18,6 +18,7 @@ from flitwork.base.parquet import read_parquet
 from flitwork.experiment import SweepError, Watcher, load_study, run_study, sweep
 from flitwork.explain import Explanation, explain
 from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predict, read_fits, save_fits
+from flitwork.msccl.algorithm import Msccl, read_msccl
 from flitwork.networks import constructors, machines
 from flitwork.networks.constructors import *  # noqa: F403
 from flitwork.networks.network import Network
@@ -70,6 +71,7 @@ __all__ = [
     "GoalResult",
     "HolModel",
     "LogGOPS",
+    "Msccl",
     "Network",
     "Pace",
     "Pick",
@@ -118,6 +120,7 @@ __all__ = [
     "programs",
     "read_fits",
     "read_goal",
+    "read_msccl",
     "read_parquet",
     "routing",
     "run_goal",

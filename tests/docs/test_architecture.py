@@ -16,7 +16,7 @@ LONGEST_FILE = 600
 
 #: The rooms from the bottom up: a room imports only rooms that stand before it.
 LAYERS = (
-    *("_core", "base", "values", "networks", "workloads", "planning", "results", "running", "measurements"),
+    *("_core", "base", "values", "networks", "workloads", "planning", "msccl", "results", "running", "measurements"),
     *("plot", "experiment", "explain", "view", "questions", "booksim", "fit", "studies", "report"),
     *("cli", "examples"),
 )

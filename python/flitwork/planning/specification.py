@@ -54,10 +54,10 @@ def simulation(
     if background is not None and not isinstance(background, Workload):
         raise not_a("a Workload", "background", background, "for example fw.uniform(offered_load=0.1)")
     spec = {"network": network.spec, "workload": workload.spec, "run": run or {}}
-    if host is not None:
-        if not isinstance(host, (Value, Mapping, type)):
-            raise not_a("fw.Host(...), or a table", "host", host, "for example fw.Host(ranks_per_terminal=2)")
-        spec["host"] = _host(as_written("host", host))
+    if host is not None and not isinstance(host, (Value, Mapping, type)):
+        raise not_a("fw.Host(...), or a table", "host", host, "for example fw.Host(ranks_per_terminal=2)")
+    if host is not None or workload.host_defaults:
+        spec["host"] = _host({**workload.host_defaults, **(as_written("host", host) if host is not None else {})})
     return {**spec, "background": background.spec} if background and not is_silent(background.spec) else spec
 
 

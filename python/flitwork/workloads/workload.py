@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
@@ -33,6 +33,9 @@ class Workload:
     """
 
     spec: Spec
+
+    #: Fields of the table ``host`` that it needs unless the host says otherwise.
+    host_defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __repr__(self) -> str:
         rest = ", ".join(f"{k}={v!r}" for k, v in self.spec.items() if k != "kind")
