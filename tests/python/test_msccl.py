@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import flitwork as fw
 import pytest
+from flitwork import _core
+from flitwork.planning.specification import plan_of, simulation
 from msccl_interpreter import Machine, shown
 
 NET = fw.Torus(4, router=fw.Router(vcs=2), units=fw.Units(flit_bytes=16, cycle_ns=1))
@@ -83,7 +87,7 @@ def judged(text: str, *, runs: int = 5) -> bool:
             if "nothing orders them" not in check.problem:
                 ours = {(r.gpu, r.chunk): r.holds for r in rows.itertuples()}
                 assert ours == {cell: shown(chunk) for cell, chunk in machine.output().items()}
-            sent = found.table()
+            sent = found.schedule.table()
             sent = sent[sent["operation"] == "send"]
             sizes = sent["bytes" if "bytes" in sent else "flits"]
             assert sorted(machine.sent) == sorted(
@@ -105,7 +109,7 @@ def test_a_file_is_read_run_and_proved(tmp_path: Path) -> None:
     three = fw.Host(placement=fw.placement.List(terminals=[0, 1, 2]))
     assert found.row["packets"] == 12 * 4
     assert found.completion_cycles == fw.simulate(NET, same, host=three).completion_cycles
-    assert ring.check()["messages"] == 12
+    assert ring.schedule.check()["messages"] == 12
     assert fw.Msccl(ring.text, message_flits=3).write(tmp_path / "b.xml").read_text() == ring_allreduce()
 
 
@@ -365,3 +369,122 @@ def test_bytes_at_random_are_refused() -> None:
             fw.Msccl(bytes(data), message_flits=6).verify()
         except fw.ConfigError:
             continue
+
+
+UNIT = fw.Units(flit_bytes=16, cycle_ns=1)
+SIX, EIGHT = (fw.Torus(*size, router=fw.Router(vcs=2), units=UNIT) for size in ((6,), (4, 2)))
+KNOWN = ("all_to_all", "allgather", "allreduce", "broadcast", "reduce", "reduce_scatter")
+ALGORITHMS = [
+    (row["operation"], row["name"])
+    for row in json.loads(_core.components())["collectives"]
+    if row["operation"] in KNOWN
+]
+
+
+def written(network: fw.Network, work: fw.Workload, host: fw.Host | None = None) -> fw.Msccl:
+    """A workload as MSCCL: complete, read back, the same messages, and as fast as the workload itself."""
+    made = fw.Msccl.of(network, work, host=host)
+    assert made.verify().complete is True, made.verify()
+    for seed in range(2):
+        machine = Machine(made.text, in_place=False)
+        machine.run(random.Random(seed))
+        assert machine.done()
+    sent = []
+    for one in (work, made):
+        columns = plan_of(simulation(network, one, host=host)).messages()
+        sent.append(Counter(zip(*(columns[key].tolist() for key in ("from", "to", "flits")), strict=True)))
+    assert sent[0] == sent[1]
+    cycles = fw.simulate(network, work, host=host).completion_cycles
+    # Ends of sends stand for starts of sends: a cycle may be lost or won.
+    assert abs(fw.simulate(network, made, host=host).completion_cycles - cycles) <= 1
+    return made
+
+
+@pytest.mark.parametrize("network", [SIX, EIGHT], ids=["6", "8"])
+@pytest.mark.parametrize(("operation", "algorithm"), ALGORITHMS)
+def test_collectives_are_written(operation: str, algorithm: str, network: fw.Network) -> None:
+    vector = operation in ("allreduce", "broadcast", "reduce")
+    sizes: dict[str, Any] = {"message_bytes": 768 if vector else 128, "packet_flits": 8}
+    try:
+        written(network, fw.collective(operation, algorithm, **sizes))
+    except fw.ConfigError as error:
+        assert "power of two" in str(error) and network is SIX
+
+
+@pytest.mark.parametrize("root", [0, 3])
+def test_a_root_stays_the_root(root: int) -> None:
+    for operation in ("broadcast", "reduce"):
+        made = fw.Msccl.of(EIGHT, fw.collective(operation, "binomial", root=root, message_flits=8))
+        assert made.verify().complete
+        held = made.verify().table.query("chunk == 0")["holds"].tolist()
+        full = " ".join(f"{gpu}:0" for gpu in range(8))
+        assert held == 8 * [f"{root}:0"] if operation == "broadcast" else held[root] == full
+
+
+def test_all_to_alls_are_written(tmp_path: Path) -> None:
+    def ring(rank: int, ranks: int) -> Any:
+        for step in range(1, ranks):
+            yield fw.Receive((rank - step) % ranks, bytes=64), fw.Send((rank + step) % ranks, bytes=64)
+
+    four = fw.Torus(4, 2, ports=4, router=fw.Router(vcs=2))
+    for network, work in (
+        (EIGHT, fw.all_to_all("a2at", message_bytes=100, packet_bytes=128)),
+        (fw.Torus(4, 2, router=fw.Router(vcs=2)), fw.all_to_all("a2a", message_flits=8, packet_flits=8)),
+        (EIGHT, fw.all_to_all("a2at", message_flits=8, packet_flits=8, sync="local")),
+        (four, fw.all_to_all("a2at", message_flits=8, packet_flits=8, sync="local_sliding")),
+        (EIGHT, fw.Schedule.of(ring, 8)),
+        (EIGHT, fw.Schedule.of(ring, 8, blocking=False)),
+    ):
+        made = written(network, work)
+        assert (made.collective, made.ranks, made.messages, made.thread_blocks) == ("alltoall", 8, 56, 15)
+        size = {"message_bytes": 8 * made.chunk_bytes} if made.chunk_bytes else {"message_flits": 64}
+        again = fw.read_msccl(made.write(tmp_path / "a.xml"), **size)
+        assert again.schedule.table().equals(made.schedule.table())
+
+
+def test_servers_are_written() -> None:
+    host = fw.Host(ranks_per_terminal=2)
+    for algorithm in ("hierarchical", "node_aware", "birkhoff"):
+        work = fw.collective("all_to_all", algorithm, message_flits=8, packet_flits=8)
+        assert written(fw.Crossbar(terminals=4), work, host).ranks == 8
+
+
+def test_a_timetable_is_written_as_an_order() -> None:
+    """Two directions on a ring of three, one after the other."""
+    entries = [[1, 0, 0], [-1, 1, 0]]
+    times = {"sizes": [3], "period_cycles": 2, "hop_cycles": 1, "block_flits": 1, "shifts": [[0]], "entries": entries}
+    plan = fw.Timetable.of_json(json.dumps(times), message_flits=4)
+    made = fw.Msccl.of(fw.Torus(3, tie="by_message"), plan)
+    assert made.verify().complete and judged(made.text) and made.messages == 6
+    sent = made.schedule.table().query("operation == 'send'").groupby("rank")["peer"].agg(list)
+    assert sent.tolist() == [[1, 2], [2, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (fw.uniform(offered_load=0.1), "a schedule"),
+        (fw.Schedule([[fw.Send(1, bytes=1)], [fw.Receive(0, bytes=1)]]), "from rank 1 to rank 0"),
+        (fw.Schedule([[]]), "from rank 0"),
+        (fw.collective("scan", "linear", message_flits=8), "MSCCL has no such one"),
+        (fw.collective("allreduce", "ring", message_bytes=9), "a multiple of 8"),
+        (fw.collective("allreduce", "ring", message_bytes=64, repeats=2), "once and without barriers"),
+        (fw.collective("all_to_all", "bruck", message_bytes=64, step_barriers=True), "without barriers"),
+        (fw.collective("all_to_all", "bruck", message_bytes=64, blocks="doubling"), "no sizes, repeats"),
+        (fw.Schedule([[fw.Send(1, bytes=2), fw.Receive(1, bytes=9)], [fw.Send(0, bytes=1), fw.Receive(0, bytes=9)]]), "of one length"),
+        (fw.Schedule([[fw.Send(1, bytes=2), fw.Receive(None, bytes=2)], [fw.Send(0, bytes=2), fw.Receive(0, bytes=2)]]), "name the rank"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_written_is_refused(work: fw.Workload, said: str) -> None:
+    with pytest.raises(fw.ConfigError, match=said):
+        fw.Msccl.of(EIGHT, work)
+
+
+def test_limits_of_msccl_are_refused_unless_asked_for() -> None:
+    work = fw.all_to_all("a2at", message_flits=1)
+    with pytest.raises(fw.ConfigError, match="at most 216"):
+        fw.Msccl.of(fw.Torus(11, 10), work)
+    large = fw.Msccl.of(fw.Torus(11, 10), work, limits=False)
+    assert large.verify().complete and large.messages == 110 * 109 and len(large.over_limits) == 110
+    two_channels = fw.Msccl.of(fw.Torus(6, 6), work)
+    assert two_channels.over_limits == [] and set(two_channels.schedule.table()["tag"]) == {0, 1}

@@ -13,20 +13,23 @@ from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError, in_file
 from flitwork.base.output_files import write_atomically
 from flitwork.msccl.limits import over_limits
+from flitwork.msccl.of_workload import made_of
 from flitwork.msccl.order import Order, order_of
 from flitwork.msccl.program import Program
 from flitwork.msccl.reader import read_program
 from flitwork.msccl.verify import MscclCheck
+from flitwork.networks.network import Network
+from flitwork.planning.specification import Host, simulation
 from flitwork.workloads.operations import MOST_AMOUNT, Operation, Receive, Send
 from flitwork.workloads.schedule import Schedule
-from flitwork.workloads.workload import Quantity
+from flitwork.workloads.workload import Quantity, Workload
 
 #: Bytes that reading takes at most for each byte of a file.
 _PER_BYTE = 60
 
 
-class Msccl(Schedule):
-    """An MSCCL program for data of one size: a schedule with a rank for each GPU. Read it with :func:`read_msccl`.
+class Msccl(Workload):
+    """An MSCCL program for data of one size, as a workload: a rank for each GPU. Read it with :func:`read_msccl`.
 
     ``message_bytes``, or ``message_flits``, is the size of the larger of input and output of a GPU, of which a chunk is
     ``1 / nchunksperloop``; it has to be a multiple of that number.
@@ -57,19 +60,60 @@ class Msccl(Schedule):
         unit, chunk = _chunk(program, message_bytes, message_flits)
         said = name or program.name or "msccl"
         made = _operations(program, order, unit, chunk)
-        super().__init__(made, name=said, packet_flits=packet_flits, packet_bytes=packet_bytes)
-        for field, value in {"_text": data, "_program": program, "_order": order, "_chunk": (unit, chunk)}.items():
+        schedule = Schedule(made, name=said, packet_flits=packet_flits, packet_bytes=packet_bytes)
+        parts = {"_text": data, "_program": program, "_order": order, "_chunk": (unit, chunk), "schedule": schedule}
+        for field, value in {"spec": schedule.spec, **parts}.items():
             object.__setattr__(self, field, value)
+
+    #: What its ranks do, as a plain schedule.
+    schedule: Schedule
 
     _text: bytes
     _program: Program
     _order: Order
     _chunk: tuple[str, int]
 
+    @classmethod
+    def of(
+        cls,
+        network: Network,
+        workload: Workload,
+        *,
+        host: Host | Mapping[str, Any] | None = None,
+        name: str | None = None,
+        limits: bool = True,
+    ) -> Msccl:
+        """A workload of flitwork as an MSCCL program: a collective, or an all-to-all of any kind.
+
+        All-to-alls are those of ``fw.all_to_all``, a ``fw.Schedule`` or a ``fw.Timetable``. MSCCL has no clock: what
+        remains are the messages, their order at each rank and what each waits for. Of the network only its size, its
+        coordinates and the ports of its NICs count. With ``limits`` a program that MSCCL would refuse is an error.
+        """
+        spec = simulation(network, workload, {}, host=host)
+        made = made_of(spec, name)
+        lengths = {key: one for key, one in spec["workload"].items() if key in ("packet_flits", "packet_bytes") and one}
+        size = {f"message_{made.unit}": made.size}
+        found = cls(made.text, **size, **lengths)  # type: ignore[arg-type]
+        if limits and found.over_limits:
+            raise ConfigError(
+                "workload", found.over_limits[0], "limits of MSCCL", "limits=False writes it all the same"
+            )
+        return found
+
     @property
     def collective(self) -> str:
         """What it does: allgather, allreduce, alltoall, broadcast, custom, reduce or reduce_scatter."""
         return self._program.collective
+
+    @property
+    def name(self) -> str:
+        """Its name in tables and messages."""
+        return self.schedule.name
+
+    @property
+    def ranks(self) -> int:
+        """Number of GPUs."""
+        return self.schedule.ranks
 
     @property
     def chunks(self) -> int:
