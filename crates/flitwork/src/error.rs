@@ -103,13 +103,45 @@ pub(crate) fn did_you_mean<S: AsRef<str>>(word: &str, candidates: &[S]) -> Strin
     candidates
         .iter()
         .map(|c| (likeness(word, c.as_ref()), c.as_ref()))
-        .filter(|(score, _)| *score > 0.6)
+        .filter(|(score, _)| *score > 0.65)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or_else(String::new, |(_, best)| format!("did you mean {best}?"))
 }
 
-/// How alike two words are, 0 to 1: few typing errors (swapped letters count as one), or a long common beginning.
+/// How alike two words are, 0 to 1: few typing errors (swapped letters count as one), or a long common beginning. What
+/// both end with behind an underscore is no likeness: `hop_cycles` is not like `max_cycles`.
 fn likeness(a: &str, b: &str) -> f64 {
-    let typing = strsim::normalized_damerau_levenshtein(a, b);
-    if a.len() > 3 && (b.starts_with(a) || a.starts_with(b)) { 0.8 + 0.2 * typing } else { typing }
+    let alike = |a: &str, b: &str| {
+        let typing = strsim::normalized_damerau_levenshtein(a, b);
+        if a.len() > 3 && (b.starts_with(a) || a.starts_with(b)) { 0.8 + 0.2 * typing } else { typing }
+    };
+    let (mut head, mut other) = (a, b);
+    while let (Some((one, end)), Some((two, same))) = (head.rsplit_once('_'), other.rsplit_once('_')) {
+        if end != same {
+            break;
+        }
+        (head, other) = (one, two);
+    }
+    alike(a, b).min(alike(head, other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::did_you_mean;
+
+    #[test]
+    fn an_equal_unit_is_no_likeness() {
+        let fields = ["latency_cycles", "credit_delay_cycles", "max_cycles", "vcs"];
+        for other in ["flits_per_cycle", "hop_cycles", "watchdog_cycles", "patience_cycles"] {
+            assert_eq!(did_you_mean(other, &fields), "", "{other}");
+        }
+        for (wrong, right) in [
+            ("latncy_cycles", "latency_cycles"),
+            ("latency_cycle", "latency_cycles"),
+            ("credit_dealy_cycles", "credit_delay_cycles"),
+            ("vsc", "vcs"),
+        ] {
+            assert_eq!(did_you_mean(wrong, &fields), format!("did you mean {right}?"));
+        }
+    }
 }

@@ -1,0 +1,34 @@
+"""What an error suggests: a name like the one that was written, and the remedy before the details."""
+
+from typing import Any
+
+import flitwork as fw
+import pytest
+from flitwork.base.errors import did_you_mean
+
+
+@pytest.mark.parametrize("wrong", ["flits_per_cycle", "hop_cycles", "max_cycles", "width_flits", "packet_gap_cycles"])
+def test_an_equal_unit_is_no_likeness(wrong: str) -> None:
+    with pytest.raises(fw.ConfigError, match="unknown key") as error:
+        fw.Channel(**{wrong: 1})
+    assert error.value.hint == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("latncy_cycles", "latency_cycles"),
+        ("latency_cycle", "latency_cycles"),
+        ("local_latnecy_cycles", "local_latency_cycles"),
+        ("delay_cycles", "credit_delay_cycles"),
+    ],
+)
+def test_misspelt_fields_have_a_suggestion(wrong: str, right: str) -> None:
+    with pytest.raises(fw.ConfigError) as error:
+        fw.Channel(**{wrong: 1})
+    assert error.value.hint == f"did you mean `{right}`?"
+
+
+def test_the_most_alike_is_suggested() -> None:
+    assert did_you_mean("vsc", ["vcs", "vc_policy"]) == "did you mean `vcs`?"
+    assert did_you_mean("x", []) == did_you_mean("", ["vcs"]) == ""
