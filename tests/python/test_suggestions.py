@@ -32,3 +32,12 @@ def test_misspelt_fields_have_a_suggestion(wrong: str, right: str) -> None:
 def test_the_most_alike_is_suggested() -> None:
     assert did_you_mean("vsc", ["vcs", "vc_policy"]) == "did you mean `vcs`?"
     assert did_you_mean("x", []) == did_you_mean("", ["vcs"]) == ""
+
+
+@pytest.mark.parametrize("wrong", [["a2at"], {}, None, 5, b"a2at"])
+def test_a_workload_without_the_name_of_its_algorithm_names_the_field(wrong: Any) -> None:
+    for make in (fw.all_to_all, lambda name: fw.collective("allreduce", name)):
+        with pytest.raises(fw.ConfigError, match=r"^workload\.algorithm = .*: expected the name .*; for example fw\."):
+            make(wrong)
+    with pytest.raises(fw.ConfigError, match=r"^workload\.operation = "):
+        fw.collective(wrong, "ring")

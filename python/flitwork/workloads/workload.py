@@ -15,6 +15,7 @@ from flitwork.values.plain import Spec as Spec
 from flitwork.values.plain import checked
 from flitwork.values.schema import fields, kinds, schema
 from flitwork.workloads.arrays import field_of, table_of
+from flitwork.workloads.table_file import short
 
 #: A length in flits, or shares by length: ``{1: 0.8, 9: 0.2}``.
 PacketFlits = int | Mapping[int, float] | Sequence[Mapping[str, float]]
@@ -47,6 +48,14 @@ def make_workload(kind: str, given: Mapping[str, Any]) -> Workload:
     spec = {"kind": kind, **given}
     checked("workload", spec)
     return Workload(spec)
+
+
+def _check_name(field: str, value: object, example: str) -> None:
+    """Refuses what is no name where a component is named."""
+    if not isinstance(value, str):
+        raise ConfigError(
+            f"workload.{field}", short(value), f"the name of an {field}, as text", f"for example {example}"
+        )
 
 
 def said(default: Any, **field: Any) -> Spec:
@@ -82,6 +91,7 @@ def all_to_all(
     before the last common start of its NIC's ports; with ``"local_sliding"`` message ``m`` waits for those of index
     ``m - ports`` and below.
     """
+    _check_name("algorithm", algorithm, 'fw.all_to_all("a2at"), `flitwork list algorithms` lists them')
     if algorithm in _collectives_alone():
         expected = "an algorithm of `flitwork list algorithms`"
         raise ConfigError("algorithm", repr(algorithm), expected, f'fw.collective("all_to_all", "{algorithm}")')
@@ -127,6 +137,8 @@ def collective(
     each step. ``repeats`` (1) says how often it is done, ``compute_cycles`` (0) what each rank computes before each
     time: the skeleton of a program.
     """
+    for field, name in (("operation", operation), ("algorithm", algorithm)):
+        _check_name(field, name, 'fw.collective("allreduce", "ring"), `flitwork list collectives` lists them')
     given = {
         "message_flits": message_flits, "message_bytes": message_bytes,
         "root": root, "radix": radix, "blocks": blocks, "order": order, "leaders": leaders,
