@@ -41,3 +41,11 @@ def test_a_workload_without_the_name_of_its_algorithm_names_the_field(wrong: Any
             make(wrong)
     with pytest.raises(fw.ConfigError, match=r"^workload\.operation = "):
         fw.collective(wrong, "ring")
+
+
+@pytest.mark.parametrize("size", [(4, 4), (16,)])
+def test_the_remedy_comes_before_the_cycle(size: tuple[int, ...]) -> None:
+    with pytest.raises(fw.ConfigError, match="no cycle of channel dependencies") as error:
+        fw.simulate(fw.Torus(*size, routing="duato", vcs=4), fw.uniform(offered_load=0.1))
+    assert error.value.hint.startswith("use network.router.switching = ")
+    assert error.value.hint.count("->") <= 5

@@ -67,7 +67,7 @@ pub(super) fn check(
              the run itself still ends with an error in a deadlock",
         )),
         Finding::Cycle(cycle) => {
-            let hint = format!("{}; {}", in_words(&cycle), way_out(network, &verdict, buffers));
+            let hint = format!("{}; {}", way_out(network, &verdict, buffers), in_words(&cycle));
             Err(Error::config("network.routing.kind", kind, "no cycle of channel dependencies", hint))
         }
     }
@@ -110,7 +110,7 @@ fn hop_by_hop(
 
 /// A cycle, or a packet that gets nowhere.
 fn in_words(cycle: &[String]) -> String {
-    const MOST: usize = 10;
+    const MOST: usize = 5;
     match cycle {
         [one] if !one.starts_with("router") => one.clone(),
         _ if cycle.len() <= MOST => format!("these can wait for each other: {} -> {}", cycle.join(" -> "), cycle[0]),
