@@ -58,6 +58,13 @@ def test_a_message_alone_travels_and_sends_its_flits() -> None:
     assert causes(result) == {"serialisation": 7, "hops": into + hop + out}
 
 
+def test_the_ranks_of_the_path_include_the_one_where_it_ends() -> None:
+    ranks: list[list[Any]] = [[fw.Compute(100), fw.Send(1, flits=4)], [fw.Receive(0, flits=4)], [], []]
+    found = fw.explain(fw.simulate(fw.Torus(4), fw.Schedule(ranks)))
+    assert "2 stretches over 2 ranks and ends at rank 1." in str(found)
+    assert "100, at rank 0." in str(found)
+
+
 def test_messages_behind_others_find_the_source_busy() -> None:
     result = fw.simulate(fw.Mesh(2), messages(3, 8), run=RECORDED)
     assert causes(result) == {"source_busy": 16, "serialisation": 7, "hops": sum(delays(result))}

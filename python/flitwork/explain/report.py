@@ -23,7 +23,9 @@ def sentences(found: Explanation) -> list[str]:
 
 def _path(found: Explanation) -> Iterator[str]:
     total = found.result.completion_cycles
-    end, ranks = found.path.iloc[-1], found.path["rank"].nunique()
+    # A message leads from one rank to another one: both are on the path.
+    end = found.path.iloc[-1]
+    ranks = len({*found.path["rank"], *found.path["to_rank"]})
     yield (
         f"The run took {total:,} cycles. Its critical path has {len(found.path):,} "
         f"{'stretch' if len(found.path) == 1 else 'stretches'} over "
