@@ -9,7 +9,7 @@ from typing import Any
 
 from flitwork import _core
 from flitwork.base import input_files
-from flitwork.base.errors import ConfigError
+from flitwork.base.errors import ConfigError, in_file
 from flitwork.workloads.table_file import short
 
 #: Bytes that reading takes at most, for each byte of a file.
@@ -22,7 +22,8 @@ def read_timetable(file: Path, path: str) -> _core.Table:
     data = input_files.read_bytes(file, where, expected, "flitwork synthesise writes one", per_byte=_PER_BYTE)
     with input_files.reading(file, where, expected, "flitwork synthesise writes one"):
         text = data.decode()
-    return _core.timetable(text, f"{path}.timetable")
+    with in_file(file):
+        return _core.timetable(text, f"{path}.timetable")
 
 
 def timetable_of(value: Any, path: str) -> _core.Table:

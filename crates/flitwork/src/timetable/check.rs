@@ -97,6 +97,9 @@ impl Timetable {
         if !(1..=1 << 48).contains(&self.period_cycles) {
             return fault("period_cycles", self.period_cycles.to_string(), "1 to 2^48 cycles");
         }
+        if self.hop_cycles == 0 {
+            return fault("hop_cycles", self.hop_cycles.to_string(), "at least 1 cycle");
+        }
         if self.block_flits == 0 || u64::from(self.block_flits) > self.period_cycles {
             return fault(
                 "block_flits",
@@ -123,7 +126,7 @@ impl Timetable {
             let short = |(&d, &k): (&i32, &u32)| 2 * u64::from(d.unsigned_abs()) <= u64::from(k);
             if !inside.iter().zip(&self.sizes).all(short) || past.iter().any(|&d| d != 0) || entry.hops() == 0 {
                 let expected = "a vector other than 0 that goes at most half around each ring";
-                return fault(&path, format!("{:?}", entry.vector), expected);
+                return fault(&path, format!("{inside:?}"), expected);
             }
         }
         Ok(())

@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 const MOST_ENTRIES: usize = 1 << 20;
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table of sizes, period_cycles, hop_cycles, block_flits, shifts and entries"
+)]
 struct Stored {
     sizes: Vec<u32>,
     period_cycles: u64,

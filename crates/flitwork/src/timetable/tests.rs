@@ -125,6 +125,8 @@ fn bad_files_say_what_is_wrong() {
     };
     assert!(with("sizes", serde_json::json!([])).starts_with("workload.timetable.sizes"));
     assert!(with("period_cycles", serde_json::json!(0)).starts_with("workload.timetable.period_cycles = 0"));
+    assert!(with("hop_cycles", serde_json::json!(0)).starts_with("workload.timetable.hop_cycles = 0"));
+    assert!(Timetable::from_json("null", "file").unwrap_err().to_string().contains("expected a table of sizes"));
     assert!(with("entries", serde_json::json!([[1, 0]])).starts_with("workload.timetable.entries[0]"));
     assert!(with("entries", serde_json::json!([[2, 0, 0]])).contains("half around each ring"));
     assert!(with("entries", serde_json::json!([[1, 9, 0]])).contains("start 9"));
