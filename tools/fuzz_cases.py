@@ -102,6 +102,25 @@ l2: calc 10
 l2 requires l1
 }
 """
+MSCCL = """<algo name="two" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2" coll="alltoall" inplace="0">
+<gpu id="0" i_chunks="2" o_chunks="2" s_chunks="0">
+<tb id="0" send="1" recv="1" chan="0">
+<step s="0" type="s" srcbuf="i" srcoff="1" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="1" type="r" srcbuf="i" srcoff="0" dstbuf="o" dstoff="1" cnt="1" depid="1" deps="0" hasdep="0"/>
+</tb>
+<tb id="1" send="-1" recv="-1" chan="0">
+<step s="0" type="cpy" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="1"/>
+</tb>
+</gpu>
+<gpu id="1" i_chunks="2" o_chunks="2" s_chunks="0">
+<tb id="0" send="0" recv="0" chan="0">
+<step s="0" type="s" srcbuf="i" srcoff="0" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="1" type="r" srcbuf="i" srcoff="1" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+<step s="2" type="cpy" srcbuf="i" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+</tb>
+</gpu>
+</algo>
+"""
 _OTHERS = (
     *("bcast", "allreduce", "reduce", "barrier", "gather", "gatherv", "scatter", "scatterv", "alltoallv", "alltoallw"),
     *("allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),
@@ -251,6 +270,8 @@ _READERS = {
     },
     "goal:text": ("run program.goal", "", True),
     "goal:binary": ("run program.bin", "", True),
+    "msccl:check": ("msccl program.xml", "", True),
+    "msccl:run": ("run program.xml --network network.toml --message-bytes 64", "", True),
     "osu": ("tune --ranks 8 bruck=osu.txt", "", True),
 }
 _DESCRIPTIONS = {
@@ -313,7 +334,7 @@ def _files() -> dict[str, bytes]:
     found |= {f"{name}.npy": _of(partial(np.save, arr=array)) for name, array in arrays.items()}
     found |= {f"{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
     found |= {f"{name}.parquet": _of(table.to_parquet) for name, table in tables.items()}
-    texts = {"program.goal": GOAL, "osu.txt": OSU, "small.cfg": CONFIG}
+    texts = {"program.goal": GOAL, "program.xml": MSCCL, "osu.txt": OSU, "small.cfg": CONFIG}
     texts |= {"study.toml": toml(STUDY), "machine.toml": toml(MACHINE)}
     texts |= {"network.toml": toml({"network": MACHINE["network"]})}
     texts |= {f"rules-{name}": text for name, text in RULES.items()}

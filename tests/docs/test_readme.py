@@ -18,6 +18,7 @@ PYTHON_PAGES = [
     "docs/programs.md",
     "docs/steady.md",
     "docs/goal.md",
+    "docs/msccl.md",
     "docs/several-networks.md",
     "docs/units.md",
     "docs/explain.md",

@@ -11,6 +11,7 @@ from typing import Any
 
 import flitwork as fw
 import pytest
+from common import Cli
 from flitwork import _core
 from flitwork.planning.specification import plan_of, simulation
 from msccl_interpreter import Machine, shown
@@ -114,7 +115,8 @@ def test_a_file_is_read_run_and_proved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [({"message_bytes": 65}, "64 or 66"), ({}, "message_bytes or message_flits")]
+    ("given", "said"),
+    [({"message_bytes": 65}, "64 or 66"), ({"message_bytes": 2, "message_flits": 2}, "one of the two")],
 )
 def test_a_size_that_does_not_divide_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(fw.ConfigError, match=said):
@@ -488,3 +490,46 @@ def test_limits_of_msccl_are_refused_unless_asked_for() -> None:
     assert large.verify().complete and large.messages == 110 * 109 and len(large.over_limits) == 110
     two_channels = fw.Msccl.of(fw.Torus(6, 6), work)
     assert two_channels.over_limits == [] and set(two_channels.schedule.table()["tag"]) == {0, 1}
+
+
+def test_the_command_line_writes_checks_and_runs(cli: Cli, tmp_path: Path) -> None:
+    units = "units = { flit_bytes = 16, cycle_ns = 1 }"
+    (tmp_path / "net.toml").write_text(f'[network]\ntopology = {{ kind = "torus", size = [4, 2] }}\n{units}\n')
+    made = cli("msccl", "a2at", "--size", "4x2", "-o", "a.xml")
+    assert made.returncode == 0 and "written  a.xml" in made.stdout
+    again = cli("msccl", "a2at", "--size", "4x2", "-o", "a.xml")
+    assert again.returncode == 2 and "--overwrite" in again.stderr
+    assert json.loads(cli("msccl", "a.xml", "--json").stdout)["complete"] is True
+    run = ("run", "a.xml", "--network", "net.toml", "--message-bytes")
+    row = json.loads(cli(*run, "8192", "--packet-flits", "16", "--json").stdout)
+    read = fw.read_msccl(tmp_path / "a.xml", message_bytes=8192, packet_flits=16)
+    assert row["completion_cycles"] == fw.simulate(fw.Torus(4, 2, units=UNIT), read).completion_cycles
+    assert (row["messages"], row["packets"], row["problem"]) == (56, 56 * 4, None)
+    (tmp_path / "bad.xml").write_text((tmp_path / "a.xml").read_text().replace('type="cpy"', 'type="re"', 1))
+    bad = cli("run", "bad.xml", "--network", "net.toml", "--message-bytes", "64")
+    assert bad.returncode == 1 and "chunk 0 of the output of gpu 0 is nothing, not 0:0" in " ".join(bad.stdout.split())
+    assert cli("msccl", "bad.xml").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run a.xml --network net.toml", "--message-bytes = nothing"),
+        ("run a.xml --message-bytes 64", "--network = nothing"),
+        ("run a.xml --network net.toml --message-bytes 1", "for example 2"),
+        ("run a.xml --quick", "it goes with a study"),
+        ("run a.xml --per-rank", "it goes with a GOAL program"),
+        ("run a.goal --message-bytes 3", "it goes with an MSCCL program"),
+        ("run no.xml --network net.toml --message-bytes 4", "No such file"),
+        ("msccl a.xml -o b.xml", "no other options"),
+        ("msccl a2at --size 2x2", "--output = nothing"),
+        ("msccl a2at --size 2x2 -o b.json", "a file .xml"),
+        ("msccl a2at --size 11x10 -o b.xml", "--no-limits"),
+        ("simulate a.xml", "flitwork run FILE.xml"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong(cli: Cli, tmp_path: Path, words: str, said: str) -> None:
+    (tmp_path / "a.xml").write_text(GOOD)
+    (tmp_path / "net.toml").write_text('[network]\ntopology = { kind = "torus", size = [2] }\n')
+    done = cli(*words.split())
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

@@ -16,6 +16,7 @@ _TABLE = "`flitwork list workloads` says which of them read tables"
 _NONE = "flitwork does not read such files"
 #: What a text is that has this in it, and what to do with it.
 _CONTENTS: tuple[tuple[str, str, str], ...] = (
+    (r"<algo\s[^>]*\bnchunksperloop\b", "an MSCCL program", "flitwork run FILE.xml runs MSCCL programs"),
     (r"<!DOCTYPE platform|<platform\b", "a platform of SimGrid (XML)", _NONE),
     (r"\A\s*<\?xml|\A\s*<[A-Za-z!]", "an XML file", _NONE),
     (r"(?m)^vendid=0x|^sysimgguid=0x|^# Topology file: generated", "a topology that ibnetdiscover prints", _NONE),

@@ -30,6 +30,7 @@ COMMANDS = {
     "pace": "pace.pace",
     "pick": "pick.pick",
     "synthesise": "synthesise.synthesise",
+    "msccl": "msccl.msccl",
     "draw": "single_run.draw",
     "curve": "curve.curve",
     "burst": "burst.burst",

@@ -350,6 +350,8 @@ def file_hint(path: Path) -> str:
         return f"there is no file {path}" if path.suffix else ""
     if path.suffix in (".goal", ".bin"):
         return f"for a GOAL program: flitwork run {path}"
+    if path.suffix == ".xml":
+        return f"for an MSCCL program: flitwork run {path}"
     if path.suffix != ".toml":
         return did_you_mean(str(path), workload_names())
     try:

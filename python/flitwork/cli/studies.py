@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flitwork.base.errors import ConfigError
-from flitwork.cli import goal
+from flitwork.cli import goal, msccl
 from flitwork.cli.launcher import launcher_words, show_row
 from flitwork.cli.options import AsJson, Engine, Jobs, Quick, Scheduler, given_options
 from flitwork.cli.output import CLAIM_FAILED, SIMULATION_FAILED, escape, guarded, note, print_json, print_table, say
@@ -52,7 +52,11 @@ def run(
     context: typer.Context,
     study: Annotated[
         Path,
-        typer.Argument(metavar="STUDY.toml|FILE.goal", help="The study file, or a GOAL program.", show_default=False),
+        typer.Argument(
+            metavar="STUDY.toml|FILE.goal|FILE.xml",
+            help="The study file, or a GOAL or MSCCL program.",
+            show_default=False,
+        ),
     ],
     out: Out = None,
     jobs: Jobs = None,
@@ -67,12 +71,13 @@ def run(
     overhead_per_byte: goal.OverheadPerByte = None,
     eager: goal.Eager = None,
     packet_flits: goal.PacketFlits = None,
+    message_bytes: msccl.MessageBytes = None,
     per_rank: goal.PerRank = False,
     save: goal.Save = None,
     overwrite: goal.Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run every simulation of a study file, then write its tables and figures; or run a GOAL program.
+    """Run every simulation of a study file, then write its tables and figures; or run a GOAL or MSCCL program.
 
     Each finished point is stored at once. The same command continues what was interrupted, and computes nothing twice.
     A simulation that fails does not stop the others: it is left out of tables and figures, and the exit code is 3.
@@ -88,8 +93,13 @@ def run(
       flitwork run torus_sizes.toml --engine dask --scheduler tcp://host:8786
 
       flitwork run allreduce.goal --network loggops --L 1000 --o 200 --per-rank
+
+      flitwork run allreduce.xml --network machine.toml --message-bytes 1048576
     """
     _check_beside(context, study)
+    if msccl.is_msccl(study):
+        msccl.run_msccl(study, network, message_bytes, packet_flits, as_json)
+        return
     if goal.is_goal(study):
         numbers = (latency, overhead, gap, gap_per_byte, overhead_per_byte, eager)
         parameters = dict(zip(PARAMETERS, numbers, strict=True))
@@ -109,18 +119,28 @@ def run(
         raise typer.Exit(SIMULATION_FAILED)
 
 
-#: Options of a study, and of a GOAL program; the others go with both.
+#: Options that only a study has, and those of an MSCCL program. A GOAL program has all others, too, but one.
 _OF_STUDIES = ("out", "jobs", "engine", "scheduler", "quick")
-_OF_BOTH = ("study", "as_json")
+_OF_MSCCL = ("network", "message_bytes", "packet_flits")
+_OF_ALL = ("study", "as_json")
+_STUDY, _GOAL, _MSCCL = "a study", "a GOAL program, FILE.goal", "an MSCCL program, FILE.xml"
+
+
+def _kinds(name: str) -> list[str]:
+    """What an option goes with."""
+    if name in _OF_STUDIES:
+        return [_STUDY]
+    return [*([_GOAL] if name != "message_bytes" else []), *([_MSCCL] if name in _OF_MSCCL else [])]
 
 
 def _check_beside(context: typer.Context, file: Path) -> None:
-    """Refuses options that would be ignored: those of a GOAL program beside a study, and the other way round."""
-    program = goal.is_goal(file)
+    """Refuses options that would be ignored: those of another kind of file."""
+    is_msccl, is_goal = msccl.is_msccl(file), goal.is_goal(file)
+    kind = _MSCCL if is_msccl else _GOAL if is_goal else _STUDY
+    beside = "an MSCCL program" if is_msccl else "a GOAL program" if is_goal else "a study file"
     for name, option in given_options(context).items():
-        if name not in _OF_BOTH and (name in _OF_STUDIES) == program:
-            beside, of = ("a GOAL program", "a study") if program else ("a study file", "a GOAL program, FILE.goal")
-            raise ConfigError(option, f"given beside {beside}", f"options of {beside}", f"it goes with {of}")
+        if name not in _OF_ALL and kind not in (kinds := _kinds(name)):
+            raise ConfigError(option, f"given beside {beside}", f"options of {beside}", f"it goes with {kinds[0]}")
 
 
 @guarded

@@ -22,7 +22,7 @@ from flitwork.networks.network import Network
 from flitwork.planning.specification import Host, simulation
 from flitwork.workloads.operations import MOST_AMOUNT, Operation, Receive, Send
 from flitwork.workloads.schedule import Schedule
-from flitwork.workloads.workload import Quantity, Workload
+from flitwork.workloads.workload import Quantity, Spec, Workload
 
 #: Bytes that reading takes at most for each byte of a file.
 _PER_BYTE = 60
@@ -32,7 +32,7 @@ class Msccl(Workload):
     """An MSCCL program for data of one size, as a workload: a rank for each GPU. Read it with :func:`read_msccl`.
 
     ``message_bytes``, or ``message_flits``, is the size of the larger of input and output of a GPU, of which a chunk is
-    ``1 / nchunksperloop``; it has to be a multiple of that number.
+    ``1 / nchunksperloop``; it has to be a multiple of that number. Without a size a chunk is 1 flit.
 
     Dependencies are those of MSCCL: steps of a thread block one after the other, waits for signals, messages of a
     connection in their order. Thread blocks of a GPU are independent, so ``host.send_queue`` is ``as_ready`` unless
@@ -89,14 +89,18 @@ class Msccl(Workload):
         remains are the messages, their order at each rank and what each waits for. Of the network only its size, its
         coordinates and the ports of its NICs count. With ``limits`` a program that MSCCL would refuse is an error.
         """
-        spec = simulation(network, workload, {}, host=host)
+        return cls.of_specification(simulation(network, workload, {}, host=host), name=name, limits=limits)
+
+    @classmethod
+    def of_specification(cls, spec: Spec, *, name: str | None = None, limits: bool = True) -> Msccl:
+        """The workload of a specification as an MSCCL program; the rest as :meth:`of`."""
         made = made_of(spec, name)
         lengths = {key: one for key, one in spec["workload"].items() if key in ("packet_flits", "packet_bytes") and one}
         size = {f"message_{made.unit}": made.size}
         found = cls(made.text, **size, **lengths)  # type: ignore[arg-type]
         if limits and found.over_limits:
             raise ConfigError(
-                "workload", found.over_limits[0], "limits of MSCCL", "limits=False writes it all the same"
+                "workload", found.over_limits[0], "limits of MSCCL", "limits=False (--no-limits) writes it nevertheless"
             )
         return found
 
@@ -188,11 +192,9 @@ def _chunk(program: Program, message_bytes: int | None, message_flits: int | Non
     """The length of a chunk, and its unit."""
     sizes = {"bytes": message_bytes, "flits": message_flits}
     said = {unit: size for unit, size in sizes.items() if size is not None}
-    if len(said) != 1:
-        found = " and ".join(f"message_{unit}" for unit in said) or "nothing"
-        hint = "the size of the larger of input and output of a GPU"
-        raise ConfigError("message_bytes", found, "message_bytes or message_flits", hint)
-    unit, given = next(iter(said.items()))
+    if len(said) > 1:
+        raise ConfigError("message_bytes", "given beside message_flits", "one of the two", "leave one of them out")
+    unit, given = next(iter(said.items()), ("flits", program.chunks))
     size = whole(f"message_{unit}", given, 1, MOST_AMOUNT)
     chunk, rest = divmod(size, program.chunks)
     if rest:

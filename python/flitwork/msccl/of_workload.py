@@ -48,7 +48,7 @@ def made_of(spec: Spec, name: str | None) -> Made:
     plan = plan_of(spec)
     spec, _ = with_numbers(spec)
     work = spec["workload"]
-    if work["kind"] == "timetable":
+    if "timetable" in work:
         sent = _sent_in_order(plan)
         called = name or "timetable"
         return _exchange(called, [_chained(one, plan.nic_ports) for one in sent], _timetable_sizes(plan), "flits")
@@ -56,7 +56,7 @@ def made_of(spec: Spec, name: str | None) -> Made:
     unit = "bytes" if in_bytes else "flits"
     table = plan_of(_of_lengths(spec, plan)).goal().schedule()
     rows = _rows(table.operations())
-    if work["kind"] == "collective":
+    if "operation" in work:
         return _collective(spec, plan, rows, unit, name)
     programs = [_of_operations(one, plan.nic_ports) for one in rows]
     return _exchange(name or table.name, programs, _sizes(rows), unit)
@@ -197,7 +197,7 @@ def _collective(spec: Spec, plan: _core.Plan, rows: list[list[_Row]], unit: str,
     operation, algorithm = work["operation"], work["algorithm"]
     if operation not in COLLECTIVES:
         raise ConfigError("workload.operation", operation, f"one of {', '.join(COLLECTIVES)}", "MSCCL has no such one")
-    terminals = plan.terminal_of_rank().tolist()
+    collective, terminals = COLLECTIVES[operation], plan.terminal_of_rank().tolist()
     steps = _core.CollectiveSteps(
         operation,
         algorithm,
@@ -211,7 +211,7 @@ def _collective(spec: Spec, plan: _core.Plan, rows: list[list[_Row]], unit: str,
         descending=work.get("order") == "descending",
     )
     same = (len(terminals), steps, plan.nic_ports, work.get("root") or 0)
-    ranks = [_Rank(operation, rank, *same) for rank in range(len(terminals))]
+    ranks = [_Rank(collective, rank, *same) for rank in range(len(terminals))]
     sent = [blocks for one in ranks for blocks in one.sent]
     amounts = sorted(amount for one in rows for kind, _, amount, _ in one if kind == _core.Kind.SEND)
     chunk = sum(amounts) // max(sum(sent), 1)
@@ -219,11 +219,11 @@ def _collective(spec: Spec, plan: _core.Plan, rows: list[list[_Row]], unit: str,
         pieces = f"the {steps.pieces} pieces of a vector, all of one length, once and without barriers"
         hint = f"a message_bytes that is a multiple of {steps.pieces}; no sizes, repeats, step_barriers or blocks"
         raise ConfigError("workload", "messages of other lengths", pieces, hint)
-    count = len(terminals) if operation in ("all_to_all", "allgather", "reduce_scatter") else steps.pieces
-    inputs = 1 if operation == "allgather" else count
-    outputs = 1 if operation == "reduce_scatter" else count
+    count = len(terminals) if collective in ("alltoall", "allgather", "reduce_scatter") else steps.pieces
+    inputs = 1 if collective == "allgather" else count
+    outputs = 1 if collective == "reduce_scatter" else count
     called = name or f"{operation} {algorithm}"
-    text = xml(called, COLLECTIVES[operation], (count, inputs, outputs), [one.gpu for one in ranks], _COMMENT)
+    text = xml(called, collective, (count, inputs, outputs), [one.gpu for one in ranks], _COMMENT)
     return Made(text, unit, max(chunk, 1) * count)
 
 
@@ -231,7 +231,8 @@ def _collective(spec: Spec, plan: _core.Plan, rows: list[list[_Row]], unit: str,
 class _Rank:
     """What a rank does in the steps of a collective, as steps of a GPU."""
 
-    operation: str
+    #: As MSCCL names it.
+    collective: str
     rank: int
     count: int
     steps: _core.CollectiveSteps
@@ -261,14 +262,14 @@ class _Rank:
             if waits:
                 self._wait()
         self._wait()
-        if self.operation == "reduce_scatter":
+        if self.collective == "reduce_scatter":
             self.gpu.move([self._at[self.rank]], [("o", 0)])
 
     def _begin(self) -> None:
         me, count = self.rank, self.count
         inputs: list[Chunk] = [("i", place) for place in range(self.steps.pieces)]
-        match self.operation:
-            case "all_to_all":
+        match self.collective:
+            case "alltoall":
                 self._at = {me * count + to: ("i", to) for to in range(count)}
                 self.gpu.move([("i", me)], [("o", me)])
             case "allgather":
@@ -278,7 +279,9 @@ class _Rank:
                 pass
             case _:
                 to = (
-                    self.gpu.fresh(len(inputs)) if self.operation == "reduce_scatter" else [("o", k) for _, k in inputs]
+                    self.gpu.fresh(len(inputs))
+                    if self.collective == "reduce_scatter"
+                    else [("o", k) for _, k in inputs]
                 )
                 self._at = dict(enumerate(to))
                 self.gpu.move(inputs, to)
@@ -311,8 +314,8 @@ class _Rank:
 
     def _home(self, block: int) -> Chunk | None:
         """Where a received block belongs; ``None``: it is passed on."""
-        if self.operation != "all_to_all":
-            return "s" if self.operation == "reduce_scatter" else "o", block
+        if self.collective != "alltoall":
+            return "s" if self.collective == "reduce_scatter" else "o", block
         source, to = divmod(block, self.count)
         return ("o", source) if to == self.rank else None
 
