@@ -42,6 +42,7 @@ __all__ = [
     "student_t",
     "synthesis_target",
     "synthesise",
+    "synthesise_pairs",
     "terminals",
     "timetable",
     "timetable_json",
@@ -80,8 +81,8 @@ def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
 def default_routing(topology: str) -> str:
     """The kind of the routing that a topology (JSON) has where its user names none."""
 
-def synthesis_target(plan: Plan) -> tuple[list[int], int, int, int]:
-    """What a timetable has to fit: sizes, cycles of a hop, flits of a message, flits of a packet."""
+def synthesis_target(plan: Plan) -> tuple[list[int] | None, int, int, int]:
+    """What a timetable has to fit: sizes (``None``: by pairs), cycles of a hop, flits of a message and of a packet."""
 
 def synthesise(
     sizes: Sequence[int],
@@ -93,13 +94,22 @@ def synthesise(
 ) -> tuple[Table, int, int, bool]:
     """Searches for a timetable: the best, the shortest period that is possible, steps, whether it was interrupted."""
 
+def synthesise_pairs(
+    plan: Plan,
+    block_flits: int,
+    seed: int,
+    budget_steps: int,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[Table, int, int, bool]:
+    """Searches for a timetable by pairs for the network of a plan, as :func:`synthesise`."""
+
 def timetable(text: str, path: str) -> Table:
     """A timetable from JSON; ``path`` is that of the field that has it."""
 
 def timetable_json(table: Table) -> str:
     """A timetable as JSON."""
 
-def timetable_length(table: Table, message_flits: int) -> int:
+def timetable_length(table: Table, plan: Plan, message_flits: int) -> int:
     """The time that messages take by a timetable, without what injection and ejection add [cycles]."""
 
 def uniform_capacity(topology: str) -> float | None:

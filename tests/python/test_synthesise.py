@@ -162,7 +162,7 @@ def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five:
 @pytest.mark.parametrize(
     ("network", "options", "says"),
     [
-        (fw.Mesh(4, 4), {}, "network.topology.kind"),
+        (fw.Torus(4, 4, terminals_per_router=2, tie="random"), {}, "network.routing.kind"),
         (fw.Torus(4, 4, routing="duato", vcs=4), {}, "network.routing.kind"),
         (fw.Torus(4, 4), {"operation": "allgather"}, "operation"),
         (fw.Torus(4, 4), {"message_flits": 0}, "message_flits"),
@@ -170,7 +170,7 @@ def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five:
         (fw.Torus(4, 4), {"budget_steps": 0}, "budget_steps"),
         (fw.Torus(4, 4), {"budget_seconds": -1.0}, "budget_seconds"),
         (fw.Torus(1, 1), {}, "network.topology"),
-        (fw.Torus(4, 4, terminals_per_router=2), {}, "terminals_per_router"),
+        (fw.Mesh(50, 50), {}, "network.topology"),
     ],
 )
 def test_what_it_is_not_for_is_refused(network: fw.Network, options: dict[str, Any], says: str) -> None:
@@ -225,3 +225,69 @@ def test_the_command_leaves_nothing_out_unsaid(tmp_path: Path) -> None:
         assert done.exit_code == 2 and f"error: {path} =" in done.output, done.output
     asked = ("--message-flits", "8", "--set", "packet_flits=1", "--json")
     assert json.loads(command(str(machine), *asked).stdout)["block_flits"] == 1
+
+
+def by_pairs(network: fw.Network, **more: Any) -> fw.Synthesis:
+    options: dict[str, Any] = {"message_flits": 20, "packet_flits": 1, "budget_steps": STEPS, **more}
+    return fw.synthesise(network, **options)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        fw.Mesh(4, 4),
+        fw.KAryNTree(k=4, levels=2),
+        fw.Crossbar(terminals=5),
+        fw.Dragonfly(global_channels_per_router=1, routers_per_group=2),
+    ],
+    ids=["mesh", "tree", "crossbar", "dragonfly"],
+)
+def test_other_networks_have_a_start_for_each_message(network: fw.Network, tmp_path: Path) -> None:
+    plan = by_pairs(network)
+    assert plan.timetable.sizes == () and plan.timetable.hop_cycles is None
+    assert plan.ratio_to_bound < 1.6 and plan.timetable.period_cycles <= 1.4 * plan.least_period_cycles
+    file = plan.timetable.save(tmp_path / "pairs.json")
+    read = fw.Timetable.read(file, message_flits=20, packet_flits=1)
+    result = fw.simulate(network, read, packets=True)
+    assert result.completion_cycles == plan.completion_cycles
+    alone = result.packets.groupby("hops")["packet_latency_cycles"].agg(["min", "max"])
+    assert (alone["min"] == alone["max"]).all()
+    table = read.table()
+    assert list(table.columns) == ["source", "destination", "start_cycle"]
+    assert len(table) == read.terminals * (read.terminals - 1) and table["start_cycle"].is_monotonic_increasing
+    assert by_pairs(network).timetable.json == plan.timetable.json
+
+
+def test_meshes_longer_than_a_flit_go_in_rounds() -> None:
+    plan = by_pairs(fw.Mesh(4, 4), message_flits=100, packet_flits=20)
+    assert plan.timetable.block_flits == 100 and plan.result is not None
+    assert plan.completion_cycles == plan.result.completion_cycles < 1.2 * plan.bound_cycles
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        fw.Mesh(4, 4, routing="o1turn"),
+        fw.Torus(4, 4, routing="valiant", vcs=4),
+        fw.KAryNTree(k=2, levels=2, routing="random_up"),
+    ],
+    ids=["o1turn", "valiant", "random_up"],
+)
+def test_routes_that_are_drawn_have_no_timetable(network: fw.Network) -> None:
+    with pytest.raises(fw.ConfigError, match="the same route"):
+        by_pairs(network)
+
+
+def test_damaged_files_by_pairs_are_refused_with_words(tmp_path: Path) -> None:
+    """Random single edits of the text: read and planned, or a named fault."""
+    text = by_pairs(fw.Mesh(3, 2)).timetable.json
+    draw = random.Random(3)
+    refused = 0
+    for _ in range(120):
+        at = draw.randrange(len(text))
+        edited = text[:at] + draw.choice('0123456789,[]{}":-enul') + text[at + draw.randrange(2) :]
+        try:
+            fw.bound(fw.Mesh(3, 2), fw.Timetable.of_json(edited, message_flits=2))
+        except fw.ConfigError:
+            refused += 1
+    assert refused > 40

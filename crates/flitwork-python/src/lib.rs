@@ -41,7 +41,9 @@ mod _core {
     #[pymodule_export]
     use crate::tables::{check_table, components, schema, stall_reasons, student_t, usable_memory};
     #[pymodule_export]
-    use crate::timetable::{synthesis_target, synthesise, timetable, timetable_json, timetable_length};
+    use crate::timetable::{
+        synthesis_target, synthesise, synthesise_pairs, timetable, timetable_json, timetable_length,
+    };
     #[pymodule_export]
     use crate::topology::{channels, default_routing, drawing, terminals, uniform_capacity};
 

@@ -45,8 +45,8 @@ def synthesise(
 ) -> None:
     """Search for an all-to-all in which no flit waits: how near it is to the bound, and what keeps it from it.
 
-    For tori under dimension order. The timetable is proved free of collisions from itself alone, and simulated. Ctrl-C
-    gives the best that was found so far.
+    For networks on which all packets of a pair take the same route. The timetable is proved free of collisions from
+    itself and these routes alone, and simulated. Ctrl-C gives the best that was found so far.
 
     Examples:
 
@@ -95,7 +95,7 @@ def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
     if as_json:
         print_json({**found.to_dict(), "timetable": json.loads(found.timetable.json)})
         return
-    size = "x".join(map(str, found.timetable.sizes))
+    size = "x".join(map(str, found.timetable.sizes)) or f"{found.timetable.terminals} terminals"
     rows = [
         ("blocks [flits]", found.timetable.block_flits),
         ("period [cycles]", found.timetable.period_cycles),

@@ -85,7 +85,7 @@ class Synthesis:
     def to_dict(self) -> dict[str, Any]:
         """All but the timetable as plain data, for JSON."""
         return {
-            "sizes": list(self.timetable.sizes),
+            "sizes": list(self.timetable.sizes) or None,
             "message_flits": self.message_flits,
             "block_flits": self.timetable.block_flits,
             "period_cycles": self.timetable.period_cycles,
@@ -123,7 +123,9 @@ def synthesise(
     >>> print(found.ratio_to_bound, found.reason)
     >>> result = fw.simulate(found.network, found.timetable)
 
-    For tori with one terminal a router under dimension order. ``message_flits`` (100 if not said) or ``message_bytes``
+    On tori with one terminal a router under dimension order all nodes do the same; on other networks (meshes, trees,
+    dragonflies, ...) each message has a start of its own, and all packets of a pair of terminals must take the same
+    route. ``message_flits`` (100 if not said) or ``message_bytes``
     is the length of a message; ``packet_flits``, or ``packet_bytes``, the longest packet (a whole block if not said).
     The same ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
     what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
@@ -163,7 +165,8 @@ class _Machine:
     """What a search needs to know of a network and its messages."""
 
     network: Network
-    sizes: tuple[int, ...]
+    plan: _core.Plan
+    sizes: tuple[int, ...] | None
     hop_cycles: int
     message_flits: int
     packet_flits: int
@@ -173,12 +176,20 @@ class _Machine:
         """From a plan of the same messages, which checks their lengths."""
         plan = plan_of(simulation(network, all_to_all("a2a", **lengths)))
         sizes, hop, flits, packet = _core.synthesis_target(plan)
-        return cls(network, tuple(sizes), hop, flits, packet)
+        return cls(network, plan, None if sizes is None else tuple(sizes), hop, flits, packet)
 
     def blocks(self) -> list[int]:
         """Lengths of blocks that are worth a search, the most promising first [flits]."""
         short = 1 if self.packet_flits == 1 else 0
         return [block for block in dict.fromkeys((short, self.message_flits)) if block]
+
+    def search(
+        self, block: int, seed: int, budget_steps: int, progress: Callable[[int, int], object]
+    ) -> tuple[_core.Table, int, int, bool]:
+        """A timetable of blocks of that length, the shortest period possible, steps, whether it was interrupted."""
+        if self.sizes is None:
+            return _core.synthesise_pairs(self.plan, block, seed, budget_steps, progress)
+        return _core.synthesise(list(self.sizes), self.hop_cycles, block, seed, budget_steps, progress)
 
 
 @dataclass
@@ -205,13 +216,11 @@ class _Search:
             self.over |= is_stopped or time.monotonic() > self.deadline
             return not self.over
 
-        found, least, steps, interrupted = _core.synthesise(
-            list(machine.sizes), machine.hop_cycles, block, self.seed, budget_steps, goes_on
-        )
+        found, least, steps, interrupted = machine.search(block, self.seed, budget_steps, goes_on)
         self.steps += steps
         self.interrupted |= interrupted
         self.over |= interrupted
-        cycles = _core.timetable_length(found, machine.message_flits)
+        cycles = _core.timetable_length(found, machine.plan, machine.message_flits)
         if cycles < self.best_cycles:
             self.best, self.best_cycles, self.least_period = found, cycles, least
 
@@ -220,12 +229,11 @@ class _Search:
         assert self.best is not None
         timetable = Timetable(self.best, **lengths)
         network = self.machine.network
-        if any(size % 2 == 0 for size in self.machine.sizes):
+        if any(size % 2 == 0 for size in self.machine.sizes or ()):
             network = network.replace(tie="by_message")
         plan = plan_of(simulation(network, timetable, run))
-        hops = sum(size / 4 for size in self.machine.sizes) * self.machine.message_flits
-        nodes = math.prod(self.machine.sizes)
-        wanted = hops * nodes * (nodes - 1) <= _MOST_FLIT_HOPS if simulated is None else simulated
+        flit_hops, _ = self.machine.plan.estimated_work
+        wanted = flit_hops <= _MOST_FLIT_HOPS if simulated is None else simulated
         result = run_plan(plan) if wanted else None
         return Synthesis(
             network, timetable, Bound.of(plan), int(self.best_cycles), self.least_period, self.steps, self.seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ _AXES = "xyzuvw"
 
 
 class Timetable(Workload):
-    """When each node of a torus sends what, relative to itself: all nodes alike.
+    """When each node sends what: on a torus relative to itself, all nodes alike; elsewhere by pairs of terminals.
 
     Each message is cut into blocks of ``block_flits``; a period of ``period_cycles`` brings one block of each node to
     every other node. ``message_flits`` (100 if not said), or ``message_bytes``, is the length of a message;
@@ -67,8 +68,13 @@ class Timetable(Workload):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Routers along each dimension."""
-        return tuple(self._content["sizes"])
+        """Routers along each dimension of a torus whose nodes are alike; empty for a timetable by pairs."""
+        return tuple(self._content.get("sizes", ()))
+
+    @property
+    def terminals(self) -> int:
+        """Terminals that send to each other."""
+        return int(self._content.get("terminals", math.prod(self.sizes)))
 
     @property
     def period_cycles(self) -> int:
@@ -81,16 +87,22 @@ class Timetable(Workload):
         return int(self._content["block_flits"])
 
     @property
-    def hop_cycles(self) -> int:
-        """Time of a hop that it was made for [cycles]."""
-        return int(self._content["hop_cycles"])
+    def hop_cycles(self) -> int | None:
+        """Time of a hop that it was made for [cycles]; ``None`` by pairs, where channels may have their own."""
+        return self._content.get("hop_cycles")
 
     def table(self) -> pd.DataFrame:
-        """What node (0, ..., 0) sends, a row a block in the order of their starts.
+        """What is sent in a period, a row a block in the order of their starts.
 
-        Columns ``dx``, ``dy``, ... (channels along each dimension, negative towards minus), ``start_cycle`` in the
+        By pairs: columns ``source``, ``destination`` and ``start_cycle``. On a torus what node (0, ..., 0) sends:
+        columns ``dx``, ``dy``, ... (channels along each dimension, negative towards minus), ``start_cycle`` in the
         period, and ``shift_x``, ...: how many cycles earlier the block starts at the next node towards plus.
         """
+        if not self.sizes:
+            starts = self._content["starts"]
+            pairs = ((a, b, start) for a, row in enumerate(starts) for b, start in enumerate(row) if start is not None)
+            table = pd.DataFrame(pairs, columns=["source", "destination", "start_cycle"])
+            return table.sort_values(["start_cycle", "source"], ignore_index=True)
         axes = _AXES[: len(self.sizes)]
         entries, shifts = self._content["entries"], self._content["shifts"]
         rows = [[*row[:-1], *shifts[row[-1]]] for row in entries]
@@ -105,5 +117,5 @@ class Timetable(Workload):
         return write_atomically(path, lambda opened: opened.write(self.json.encode() + b"\n"))
 
     def __repr__(self) -> str:
-        size = "x".join(map(str, self.sizes))
+        size = "x".join(map(str, self.sizes)) or f"{self.terminals} terminals"
         return f"<timetable for {size}: {self.block_flits} flits to each node in {self.period_cycles:,} cycles>"

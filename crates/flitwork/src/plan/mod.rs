@@ -18,6 +18,7 @@ use std::borrow::Cow;
 
 mod bus;
 mod export;
+mod fixed_routes;
 mod hosts;
 mod kernel;
 mod memory;
@@ -31,9 +32,10 @@ mod workload;
 
 pub use bus::BusParams;
 pub use export::ChannelTable;
+pub use fixed_routes::FixedRoutes;
 pub use memory::{Usable, usable};
 use workload::Resolved;
-pub use workload::{Workload, synthesis_target};
+pub use workload::{SynthesisTarget, Workload, synthesis_target};
 
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;
@@ -168,7 +170,7 @@ impl Plan {
         routing::check(&spec.network, &fabric, &routing, (&spec.run, as_described))?;
         let bus = bus::resolve(&spec.network, &fabric)?;
         let Resolved { workload, placement, background, start_cycle } =
-            workload::resolve(&mut spec, &fabric, &params, &units)?;
+            workload::resolve(&mut spec, (&fabric, &routing), &params, &units)?;
         let delays = workload::delays(&spec, &workload)?;
         let noise = workload::noise(&spec, &workload)?;
         let (copy_rate, read_rate) = (hosts::copy_rate(&spec.host)?, hosts::read_rate(&spec.host)?);

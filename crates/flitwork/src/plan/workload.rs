@@ -12,7 +12,8 @@ use crate::pace::Paced;
 use crate::routing::Routing;
 use crate::schedule::{Delays, Noise, Placement, Schedule, Units};
 use crate::spec::{
-    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, ProcessSpec, RouterSpec, SimulationSpec, Switching, WorkloadSpec,
+    HostSpec, MAX_PREPARATION, MAX_RANKS_PER_TERMINAL, NetworkSpec, ProcessSpec, SimulationSpec, Switching,
+    WorkloadSpec,
 };
 use crate::topology::{Fabric, Grid};
 use crate::traffic::pattern::Uniform;
@@ -37,7 +38,7 @@ const MOST_EMPTY_PERIODS: f64 = 1e4;
 
 pub(super) use collective::{chosen, collective_flits};
 pub(super) use timetable::check as check_timetable;
-pub use timetable::synthesis_target;
+pub use timetable::{SynthesisTarget, synthesis_target};
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]
@@ -87,10 +88,14 @@ pub(super) struct Resolved {
 }
 
 /// Resolves the workload and the background; defaults that depend on other fields are filled in.
-pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Params, units: &Units) -> Result<Resolved> {
+pub(super) fn resolve(
+    spec: &mut SimulationSpec,
+    (fabric, routing): (&Fabric, &Routing),
+    params: &Params,
+    units: &Units,
+) -> Result<Resolved> {
     let open_loop = matches!(spec.workload, WorkloadSpec::Uniform { .. } | WorkloadSpec::Traffic { .. });
     let start_cycle = if open_loop || spec.background.is_none() { 0 } else { spec.run.fixed_warmup() };
-    let router = &spec.network.router;
     let (seed, start) = (spec.run.seed, start_cycle);
     let (host, reduce_cycles_per_flit) = (&spec.host, reduce_rate(spec)?);
     let bus_operations = spec.network.bus.as_ref().map_or(&[][..], |bus| &bus.operations);
@@ -98,8 +103,9 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     let at = "workload";
     let context = Context {
         at,
-        router,
+        network: &spec.network,
         fabric,
+        routing,
         params,
         units,
         host,
@@ -111,7 +117,7 @@ pub(super) fn resolve(spec: &mut SimulationSpec, fabric: &Fabric, params: &Param
     };
     let workload = context.workload(&mut spec.workload)?;
     let placement = place(&spec.host, &workload, params.terminals as u32)?;
-    if router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
+    if spec.network.router.compat.late_receives && !matches!(workload, Workload::Schedule { .. }) {
         let expected = "false: only ranks that run a schedule receive";
         return Err(Error::config("network.router.compat.late_receives", true, expected, ""));
     }
@@ -225,8 +231,9 @@ pub(super) fn check_service(spec: &SimulationSpec, workload: &Workload) -> Resul
 struct Context<'a> {
     /// Path of its table.
     at: &'static str,
-    router: &'a RouterSpec,
+    network: &'a NetworkSpec,
     fabric: &'a Fabric,
+    routing: &'a Routing,
     params: &'a Params,
     units: &'a Units,
     host: &'a HostSpec,
@@ -311,8 +318,8 @@ impl Context<'_> {
 
     fn check_packet(&self, path: &str, flits: u32) -> Result<()> {
         within(path, flits, 1, MOST_PACKET_FLITS, "flits")?;
-        let buffer = self.router.buffer_flits;
-        if self.router.switching == Switching::VirtualCutThrough && flits > buffer {
+        let buffer = self.network.router.buffer_flits;
+        if self.network.router.switching == Switching::VirtualCutThrough && flits > buffer {
             return Err(Error::config(
                 path,
                 flits,
@@ -393,8 +400,8 @@ impl Context<'_> {
 
     /// Longest packet that the routers take \[flits], and why.
     fn longest_packet(&self) -> (u32, &'static str) {
-        let buffer = self.router.buffer_flits;
-        match self.router.switching {
+        let buffer = self.network.router.buffer_flits;
+        match self.network.router.switching {
             Switching::VirtualCutThrough if buffer < MOST_PACKET_FLITS => {
                 (buffer, ", as virtual cut-through stores it")
             }

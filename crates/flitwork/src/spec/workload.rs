@@ -115,9 +115,10 @@ pub enum WorkloadSpec {
         packet_flits: u32,
     },
     /// A schedule: an all-to-all in which every block of a message has a time, so that no port and no channel is used
-    /// twice in a cycle (`fw.synthesise` in Python, `flitwork synthesise`). On a torus with one rank a router.
+    /// twice in a cycle (`fw.synthesise` in Python, `flitwork synthesise`). One rank a terminal.
     Timetable {
-        /// When each node sends to which relative vector; in a plan it is a digest. Default: that of `file`.
+        /// When each node of a torus sends to which relative vector, or each terminal to which other one; in a plan it
+        /// is a digest. Default: that of `file`.
         #[serde(default)]
         #[schemars(extend("x-numbers" = "timetable"))]
         timetable: Attached,

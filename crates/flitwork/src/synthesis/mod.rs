@@ -29,6 +29,8 @@
 //! alike at all nodes meet the bound for store-and-forward on Cayley graphs (Dimakopoulos and Dimopoulos 2001); T-CREST
 //! searches for such schedules of networks on chips by metaheuristics (Schoeberl et al.).
 //!
+//! [`synthesise_pairs`] does it for any network whose routes are known, with a start for every message (`pairs`).
+//!
 //! An order decides what is found: no clock and no hash decides anything.
 
 mod anneal;
@@ -39,6 +41,7 @@ mod ladder;
 mod lanes;
 mod layout;
 mod meter;
+mod pairs;
 mod product;
 mod random;
 mod share;
@@ -49,6 +52,8 @@ use crate::error::{Error, Result};
 use crate::timetable::Timetable;
 use crate::topology::MAX_DIMS;
 use meter::Meter;
+
+pub use pairs::{PairOrder, pair_bound_cycles, synthesise_pairs};
 
 /// What timetable is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

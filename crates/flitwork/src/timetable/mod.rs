@@ -16,14 +16,19 @@
 //! fills a channel for `B` cycles would meet those that the next node sends at the same time (*lanes*).
 //!
 //! [`Timetable::check`] proves that no port and no channel is used twice in a cycle, from the timetable alone.
+//!
+//! Other networks are not alike at all nodes: a [`PairTimetable`] gives each message a start of its own.
 
 mod check;
 mod directions;
+mod pairs;
 mod program;
 mod stored;
 
 pub use check::{Fault, Resource};
 pub use directions::Directions;
+pub(crate) use pairs::pairs;
+pub use pairs::{PairFault, PairTimetable, Routes};
 
 use crate::topology::{Grid, MAX_DIMS};
 

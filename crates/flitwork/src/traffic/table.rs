@@ -3,7 +3,7 @@
 use super::{Matrix, Trace};
 use crate::error::{Error, Result};
 use crate::schedule::{Detours, Schedule};
-use crate::timetable::Timetable;
+use crate::timetable::{PairTimetable, Timetable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -22,6 +22,8 @@ pub enum Table {
     Detours(Arc<Detours>),
     /// A timetable.
     Timetable(Arc<Timetable>),
+    /// A timetable by pairs.
+    PairTimetable(Arc<PairTimetable>),
 }
 
 impl Table {
@@ -48,6 +50,10 @@ impl Table {
                 sink(b"timetable");
                 sink(timetable.to_json().as_bytes());
             }
+            Table::PairTimetable(timetable) => {
+                sink(b"pair-timetable");
+                sink(timetable.to_json().as_bytes());
+            }
         }
     }
 
@@ -70,6 +76,10 @@ impl Table {
             let text = std::str::from_utf8(timetable).ok()?;
             return Timetable::from_json(text, "timetable").ok().map(Arc::new).map(Table::Timetable);
         }
+        if let Some(timetable) = bytes.strip_prefix(b"pair-timetable") {
+            let text = std::str::from_utf8(timetable).ok()?;
+            return PairTimetable::from_json(text, "timetable").ok().map(Arc::new).map(Table::PairTimetable);
+        }
         if let Some(detours) = bytes.strip_prefix(b"detours") {
             return Detours::from_bytes(detours).map(Arc::new).map(Table::Detours);
         }
@@ -84,6 +94,7 @@ impl Table {
             Table::Schedule(schedule) => schedule.stored_rows().0,
             Table::Detours(detours) => detours.rows(),
             Table::Timetable(timetable) => timetable.entries.len() as u64,
+            Table::PairTimetable(timetable) => u64::from(timetable.terminals),
         }
     }
 
@@ -95,6 +106,7 @@ impl Table {
             Table::Schedule(schedule) => schedule.memory_bytes(),
             Table::Detours(detours) => detours.memory_bytes(),
             Table::Timetable(timetable) => timetable.memory_bytes(),
+            Table::PairTimetable(timetable) => timetable.memory_bytes(),
         }
     }
 }
@@ -189,6 +201,14 @@ impl Attached {
         match &self.table {
             Some(Table::Timetable(timetable)) => Ok(timetable),
             _ => Err(self.missing(path, "a timetable: when each node sends to which relative vector")),
+        }
+    }
+
+    /// The timetable by pairs, if it is one.
+    pub(crate) fn pair_timetable(&self) -> Option<&Arc<PairTimetable>> {
+        match &self.table {
+            Some(Table::PairTimetable(timetable)) => Some(timetable),
+            _ => None,
         }
     }
 

@@ -1,12 +1,13 @@
 //! A timetable as a workload: whether it is one, and whether this network is the one that it is for.
 
+use super::super::fixed_routes::FixedRoutes;
 use super::super::units::{MESSAGE_FLITS, message_flits};
 use super::{Context, MOST_FLITS, Params, Workload};
 use crate::error::{Error, Result};
 use crate::routing::{RoutingSpec, Tie};
 use crate::schedule::Placement;
 use crate::spec::{NetworkSpec, WorkloadSpec};
-use crate::timetable::Timetable;
+use crate::timetable::{PairTimetable, Timetable};
 use crate::topology::Grid;
 use crate::traffic::no_file;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ const PATH: &str = "workload.timetable";
 const MOST_CYCLES: u128 = 1 << 60;
 /// Routers of the largest network that timetables are searched for.
 const MOST_NODES: usize = 1 << 16;
+/// Terminals of the largest one of which each pair has its own start.
+const MOST_TERMINALS: usize = 1 << 11;
 
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
@@ -25,7 +28,6 @@ impl Context<'_> {
             return Err(Error::config(self.path("kind"), "another one", "timetable", ""));
         };
         no_file(self.at, file, "timetable")?;
-        let timetable = timetable.timetable(PATH)?;
         let message = message_flits(*flits, *message_bytes, self.units)?;
         if message_bytes.is_none() {
             flits.get_or_insert(MESSAGE_FLITS);
@@ -33,11 +35,24 @@ impl Context<'_> {
         if message == 0 {
             return Err(Error::config(self.path("message_flits"), 0, "at least 1 flit", ""));
         }
+        if let Some(timetable) = timetable.pair_timetable() {
+            let routes = self.routes_of(timetable)?;
+            self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles), message)?;
+            let schedule = timetable.schedule(&routes, message);
+            return Ok(Workload::Schedule { schedule, packet_flits: *packet_flits });
+        }
+        let timetable = timetable.timetable(PATH)?;
         self.check_place(timetable)?;
         if let Err(fault) = timetable.check() {
             return Err(Error::config(PATH, "given", "no port and no channel used twice", fault.describe(timetable)));
         }
-        let block = timetable.block_flits;
+        self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles), message)?;
+        Ok(Workload::Schedule { schedule: timetable.schedule(message), packet_flits: *packet_flits })
+    }
+
+    /// Fills in the longest packet of blocks of this length, and checks that it fits into one; and whether messages of
+    /// so many flits can be sent in periods of this length.
+    fn check_lengths(&self, packet_flits: &mut u32, (block, period): (u32, u64), message: u64) -> Result<()> {
         match *packet_flits {
             0 => *packet_flits = block,
             longer if longer > block => {
@@ -47,18 +62,33 @@ impl Context<'_> {
             _ => {}
         }
         self.check_packet(&self.path("packet_flits"), *packet_flits)?;
-        let blocks = timetable.blocks(message);
-        let nodes = u128::from(timetable.nodes());
+        let blocks = message.div_ceil(u64::from(block));
+        let nodes = u128::from(self.fabric.terminals());
         if nodes * nodes * u128::from(message) > MOST_FLITS || blocks > u64::from(u32::MAX) {
             let expected = format!("at most {MOST_FLITS} flits in all messages, and fewer than 2^32 blocks in each");
             return Err(Error::config(self.path("message_flits"), message, expected, "use shorter messages"));
         }
-        let cycles = u128::from(blocks) * u128::from(timetable.period_cycles);
-        if cycles > MOST_CYCLES {
+        if u128::from(blocks) * u128::from(period) > MOST_CYCLES {
             let expected = format!("periods that end within {MOST_CYCLES} cycles, all together");
-            return Err(Error::config(format!("{PATH}.period_cycles"), timetable.period_cycles, expected, ""));
+            return Err(Error::config(format!("{PATH}.period_cycles"), period, expected, ""));
         }
-        Ok(Workload::Schedule { schedule: timetable.schedule(message), packet_flits: *packet_flits })
+        Ok(())
+    }
+
+    /// The routes that a timetable by pairs is one for.
+    fn routes_of(&self, timetable: &PairTimetable) -> Result<FixedRoutes<'_>> {
+        if timetable.terminals != self.fabric.terminals() {
+            let expected = format!("{}, the terminals of this network", self.fabric.terminals());
+            let hint = "find another timetable for this network";
+            return Err(Error::config(format!("{PATH}.terminals"), timetable.terminals, expected, hint));
+        }
+        self.check_placement()?;
+        let routes = FixedRoutes::of(self.network, self.fabric, self.routing, self.params)?;
+        timetable.check(&routes).map_err(|fault| {
+            let expected = "no port and no channel used twice on the routes of this network";
+            Error::config(PATH, "given", expected, fault.to_string())
+        })?;
+        Ok(routes)
     }
 
     /// Whether the nodes are those of the network, and ranks are where nodes are.
@@ -72,8 +102,12 @@ impl Context<'_> {
             let hint = format!("use a torus of size {sizes:?} with one terminal a router, or find another timetable");
             return Err(Error::config(format!("{PATH}.sizes"), format!("{sizes:?}"), expected, hint));
         }
+        self.check_placement()
+    }
+
+    fn check_placement(&self) -> Result<()> {
         if self.host.ranks_per_terminal != 1 || self.placement()? != Placement::one_each(self.fabric.terminals()) {
-            let expected = "rank r on terminal r: a timetable goes by coordinates";
+            let expected = "rank r on terminal r: a timetable says what each terminal sends";
             return Err(Error::config("host.placement", "given", expected, "leave it out"));
         }
         Ok(())
@@ -95,6 +129,9 @@ pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, pa
         }
         return Ok(());
     };
+    if timetable.pair_timetable().is_some() {
+        return Ok(());
+    }
     let timetable = timetable.timetable(PATH)?;
     check_routes(network)?;
     if timetable.has_ties() && tie != Tie::ByMessage {
@@ -125,34 +162,49 @@ impl super::super::Plan {
     }
 }
 
-/// What a timetable for the messages of a plan has to fit: sizes of the torus, cycles of a hop, flits of a message and
-/// of its longest packet.
+/// What a timetable for the messages of a plan has to fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SynthesisTarget {
+    /// Sizes of a torus that is alike at all nodes, so that a timetable by relative vectors does; `None`: every pair of
+    /// terminals has its own start, by [`super::super::Plan::fixed_routes`].
+    pub sizes: Option<Vec<u32>>,
+    /// From one channel of a route to the next, where channels are alike \[cycles].
+    pub hop_cycles: u32,
+    /// Length of a message \[flits].
+    pub message_flits: u64,
+    /// Longest packet \[flits].
+    pub packet_flits: u32,
+}
+
+/// What a timetable for the messages of a plan has to fit. The plan is that of an all-to-all whose messages are equally
+/// long.
 ///
 /// # Errors
 /// [`Error::Config`] where the network is none that timetables are for.
-pub fn synthesis_target(plan: &super::super::Plan) -> Result<(Vec<u32>, u32, u64, u32)> {
-    let network = &plan.spec.network;
-    let torus = plan.fabric.grid().filter(|grid| **grid == Grid::torus(grid.sizes()));
-    let Some(grid) = torus else {
-        let described = serde_json::to_value(&network.topology).unwrap_or_default();
-        let kind = described["kind"].as_str().unwrap_or("another one").to_string();
-        let expected = "torus: timetables of other networks are not synthesised yet";
-        return Err(Error::config("network.topology.kind", kind, expected, ""));
-    };
-    if plan.params.terminals > MOST_NODES {
-        let expected = format!("at most {MOST_NODES} routers");
-        return Err(Error::config("network.topology.size", format!("{:?}", grid.sizes()), expected, ""));
-    }
-    if !plan.fabric.has_one_terminal_each() || plan.params.terminals < 2 {
-        let expected = "1, on at least 2 routers: a timetable goes by coordinates";
-        return Err(Error::config("network.topology.terminals_per_router", plan.params.concentration, expected, ""));
-    }
-    check_routes(network)?;
+pub fn synthesis_target(plan: &super::super::Plan) -> Result<SynthesisTarget> {
     let Workload::Schedule { schedule, packet_flits } = &plan.workload else {
         return Err(Error::config("workload.kind", "given", "an all-to-all", ""));
     };
-    let message = schedule.messages().map(|message| message.size).next().unwrap_or(1);
-    Ok((grid.sizes().to_vec(), hop_cycles(&plan.params), message, *packet_flits))
+    if plan.params.terminals < 2 {
+        let expected = "at least 2 terminals, which have something to send to each other";
+        return Err(Error::config("network.topology", format!("{} terminals", plan.params.terminals), expected, ""));
+    }
+    let torus = plan.fabric.grid().filter(|grid| **grid == Grid::torus(grid.sizes()));
+    let alike = torus.filter(|_| plan.fabric.has_one_terminal_each() && check_routes(&plan.spec.network).is_ok());
+    let most = if alike.is_some() { MOST_NODES } else { MOST_TERMINALS };
+    if plan.params.terminals > most {
+        let expected = format!("at most {most}: the search would take too long");
+        return Err(Error::config("network.topology", format!("{} terminals", plan.params.terminals), expected, ""));
+    }
+    if alike.is_none() {
+        plan.fixed_routes()?;
+    }
+    Ok(SynthesisTarget {
+        sizes: alike.map(|grid| grid.sizes().to_vec()),
+        hop_cycles: hop_cycles(&plan.params),
+        message_flits: schedule.messages().map(|message| message.size).next().unwrap_or(1),
+        packet_flits: *packet_flits,
+    })
 }
 
 /// Refuses all routes but those that a timetable counts on.
