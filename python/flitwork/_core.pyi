@@ -81,8 +81,9 @@ def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
 def default_routing(topology: str) -> str:
     """The kind of the routing that a topology (JSON) has where its user names none."""
 
-def synthesis_target(plan: Plan) -> tuple[list[int] | None, int, int, int]:
-    """What a timetable has to fit: sizes (``None``: by pairs), cycles of a hop, flits of a message and of a packet."""
+def synthesis_target(plan: Plan) -> tuple[list[int] | None, int, int, int, int]:
+    """What a timetable has to fit: sizes (``None``: by pairs), cycles of a hop and of both ends, flits of a message
+    and of a packet."""
 
 def synthesise(
     sizes: Sequence[int],

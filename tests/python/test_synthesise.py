@@ -1,5 +1,6 @@
 """Timetables: found, proved, simulated, stored, refused; and what the simulator makes of them."""
 
+import dataclasses
 import json
 import random
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_small_tori_are_near_their_bound_and_run_as_planned(size: tuple[int, ...
     plan = found(*size)
     content = json.loads(plan.timetable.json)
     assert is_complete(content) and not uses_twice(content)
-    assert plan.result is not None and plan.result.completion_cycles == plan.completion_cycles >= plan.bound_cycles
+    assert plan.result is not None and plan.result.completion_cycles == plan.planned_cycles >= plan.bound_cycles
     assert plan.timetable.period_cycles <= 1.3 * plan.least_period_cycles
     # No flit waits: every packet takes as long as it would alone.
     result = fw.simulate(plan.network, plan.timetable, packets=True)
@@ -88,8 +89,85 @@ def test_lanes_carry_longer_packets() -> None:
     plan = found(5, 5, message_flits=100, packet_flits=20, budget_steps=4 * STEPS)
     content = json.loads(plan.timetable.json)
     assert content["block_flits"] == 100 and not uses_twice(content) and is_complete(content)
-    assert plan.result is not None and plan.result.completion_cycles == plan.completion_cycles
+    assert plan.result is not None and plan.result.completion_cycles == plan.planned_cycles
     assert plan.ratio_to_bound < 1.35
+
+
+def machine(draw: random.Random) -> dict[str, Any]:
+    """Routers and channels with random delays, buffers and allocators; many cannot run a timetable."""
+    size = draw.choice(
+        [(2,), (3,), (7,), (8,), (1, 5), (2, 2), (3, 2), (4, 3), (4, 4), (5, 3), (3, 2, 2), (2, 2, 1, 3)]
+    )
+    allocators = [{"kind": kind} for kind in ("islip", "separable_input_first", "separable_output_first", "wavefront")]
+    router = fw.Router(
+        vcs=draw.choice([2, 3, 4]), buffer_flits=draw.choice([2, 20, 60]), shared_buffer_flits=draw.choice([0, 0, 20]),
+        pipeline=draw.choice(["at_front", "pipelined", "pipelined"]), speculative=draw.choice([False, False, True]),
+        routing_delay_cycles=draw.choice([0, 1, 3]), vc_alloc_delay_cycles=draw.choice([0, 1, 2]),
+        sw_alloc_delay_cycles=draw.choice([1, 2]), st_delay_cycles=draw.choice([0, 0, 3]),
+        switching=draw.choice(["wormhole", "virtual_cut_through"]), input_speedup=draw.choice([1, 2]),
+        vc_allocator=draw.choice(allocators), sw_allocator=draw.choice(allocators),
+    )  # fmt: skip
+    channel = fw.Channel(latency_cycles=draw.choice([0, 0, 2, 9]), local_latency_cycles=draw.choice([0, 2]))
+    network = fw.Torus(*size, router=router, channel=channel, nic=fw.Nic(ports=draw.choice([1, 2])))
+    lengths = {"message_flits": draw.choice([1, 3, 7, 20]), "packet_flits": draw.choice([1, 1, 2, 3, 8])}
+    return {"network": network, **lengths, "seed": draw.randrange(9), "budget_steps": draw.choice([1, 3000, 20000])}
+
+
+def test_on_random_machines_no_packet_waits() -> None:
+    """What is not refused runs to the cycle as planned, and every packet takes as long as it would alone."""
+    draw, run = random.Random(3), fw.Run(record=fw.Record(packets=True))
+    done = 0
+    for _ in range(150):
+        drawn = machine(draw)
+        try:
+            plan = fw.synthesise(**drawn, run=run)
+        except fw.ConfigError as error:
+            assert error.path.startswith(("network.router", "workload.packet_flits")), error
+            continue
+        assert plan.result is not None and plan.late_cycles == 0, drawn
+        assert plan.completion_cycles >= plan.bound_cycles, drawn
+        alone = plan.result.packets.groupby(["hops", "flits"])["network_latency_cycles"].agg(["min", "max"])
+        assert (alone["min"] == alone["max"]).all(), drawn
+        done += 1
+    assert done > 40
+
+
+def test_a_simulation_later_than_planned_is_said() -> None:
+    plan = found(4)
+    assert plan.late_cycles == 0 and "waited" not in plan.reason
+    late = dataclasses.replace(plan, planned_cycles=plan.planned_cycles - 3)
+    assert late.late_cycles == 3 and "packets waited: the simulation ended 3 cycles later" in late.reason
+
+
+def test_without_a_simulation_the_planned_time_counts() -> None:
+    assert found(4, simulated=False).completion_cycles == found(4).completion_cycles
+
+
+@pytest.mark.parametrize("budget_steps", [1, 2000, 5000])
+def test_few_steps_are_enough(budget_steps: int) -> None:
+    """Steps are counted some thousands at a time: the second search may have none left."""
+    assert found(8, 8, message_flits=2, budget_steps=budget_steps, simulated=False).steps < 3 * 4096 + budget_steps
+
+
+def test_a_packet_may_be_longer_than_its_message() -> None:
+    longer, equal = (found(5, message_flits=20, packet_flits=packet) for packet in (64, 20))
+    assert longer.completion_cycles == equal.completion_cycles == longer.planned_cycles
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_the_search() -> None:
+    with pytest.raises(fw.ConfigError, match="memory_limit_mb"):
+        found(16, 16, budget_steps=10**12, run=fw.Run(memory_limit_mb=1))
+
+
+def test_ctrl_c_gives_the_best_so_far_at_once() -> None:
+    def interrupt(block: int, steps: int, period: int) -> bool:
+        if steps > 100_000:
+            raise KeyboardInterrupt
+        return True
+
+    plan = found(8, 8, budget_steps=10**12, progress=interrupt)
+    assert plan.interrupted and plan.result is None and not uses_twice(json.loads(plan.timetable.json))
+    assert plan.completion_cycles == plan.planned_cycles
 
 
 def test_equal_seeds_find_the_same(five: fw.Synthesis) -> None:
@@ -132,6 +210,22 @@ def test_it_is_stored_and_read(five: fw.Synthesis, tmp_path: Path) -> None:
     assert list(table.columns) == ["dx", "dy", "start_cycle", "shift_x", "shift_y"] and len(table) == 24
 
 
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.json"
+    for text in ('{"sizes": [3]', '{"sizes": [0], "period_cycles": 1}', "[1]", ""):
+        file.write_text(text)
+        with pytest.raises(fw.ConfigError) as error:
+            fw.Timetable.read(file)
+        assert error.value.path.startswith(str(file)), error.value
+
+
+@pytest.mark.parametrize("wrong", [5, None, {}, [1], b"x"])
+def test_what_is_no_timetable_is_refused(wrong: Any) -> None:
+    for make in (fw.Timetable, fw.Timetable.read, fw.Timetable.of_json):
+        with pytest.raises(fw.ConfigError):
+            make(wrong)
+
+
 def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five: fw.Synthesis) -> None:
     """Random single edits: planning and an independent count agree on each."""
     draw = random.Random(5)
@@ -171,6 +265,12 @@ def test_edits_are_rejected_just_where_a_count_finds_a_collision_or_a_loss(five:
         (fw.Torus(4, 4), {"budget_seconds": -1.0}, "budget_seconds"),
         (fw.Torus(1, 1), {}, "network.topology"),
         (fw.Mesh(50, 50), {}, "network.topology"),
+        (fw.Torus(4, buffer_flits=1), {}, "network.router.buffer_flits"),
+        (fw.Torus(4, router=fw.Router(routing_delay_cycles=1)), {}, "network.router.pipeline"),
+        (fw.Torus(4, nic=fw.Nic(packet_gap_cycles=1)), {}, "network.nic.packet_gap_cycles"),
+        (fw.Torus(4), {"budget_seconds": "3"}, "budget_seconds"),
+        (fw.Torus(4), {"simulated": "no"}, "simulated"),
+        (fw.Torus(4), {"progress": 5}, "progress"),
     ],
 )
 def test_what_it_is_not_for_is_refused(network: fw.Network, options: dict[str, Any], says: str) -> None:

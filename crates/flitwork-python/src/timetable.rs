@@ -51,12 +51,16 @@ pub fn timetable_json(table: &Table) -> PyResult<String> {
     }
 }
 
+/// Sizes, cycles of a hop and of both ends, flits of a message and of a packet.
+type Target = (Option<Vec<u32>>, u32, u32, u64, u32);
+
 /// What a timetable for the messages of a plan has to fit: sizes of its torus (`None`: a timetable by pairs), cycles of
-/// a hop, flits of a message and of a packet. The plan is that of an all-to-all whose messages are equally long.
+/// a hop, of injection and ejection, flits of a message and of a packet. The plan is that of an all-to-all whose
+/// messages are equally long.
 #[pyfunction]
-pub fn synthesis_target(py: Python<'_>, plan: &Plan) -> PyResult<(Option<Vec<u32>>, u32, u64, u32)> {
+pub fn synthesis_target(py: Python<'_>, plan: &Plan) -> PyResult<Target> {
     let target = flitwork::synthesis_target(&plan.plan).map_err(|e| errors::to_python(py, &e))?;
-    Ok((target.sizes, target.hop_cycles, target.message_flits, target.packet_flits))
+    Ok((target.sizes, target.hop_cycles, target.ends_cycles, target.message_flits, target.packet_flits))
 }
 
 /// The time that the messages of so many flits take by a timetable alone on the network of a plan, without what

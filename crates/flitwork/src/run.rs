@@ -56,7 +56,9 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
                 splits: plan.routing.splits(),
                 ..TerminalLimits::of_ports(nic_ports)
             };
-            let schedule = schedule.compile(&plan.units)?;
+            // Blocks follow each other at one port, so their number does not matter there.
+            let whole = if nic_ports == 1 { plan.whole_messages() } else { None };
+            let schedule = whole.unwrap_or(schedule.compile(&plan.units)?);
             let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
             let collective = plan.collective().filter(|_| !plan.collective_is_elsewhere());
             let operation = collective.zip(plan.collective_flits()).map(|((algorithm, world), flits)| {

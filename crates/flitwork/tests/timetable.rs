@@ -4,7 +4,7 @@ use flitwork::spec::from_json;
 use flitwork::timetable::{Entry, Timetable};
 use flitwork::topology::MAX_DIMS;
 use flitwork::traffic::{Attached, Table};
-use flitwork::{Plan, PlanBound, plan_bound, simulate};
+use flitwork::{Error, Plan, PlanBound, plan_bound, simulate, synthesis_target};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -99,10 +99,7 @@ fn what_does_not_fit_the_network_is_refused() {
     assert!(tie.starts_with("network.routing.tie = plus: expected by_message"), "{tie}");
     let y_first = |spec: &mut Value| spec["network"]["routing"]["order"] = json!([1, 0]);
     let routing = fault(&y_first, &fits);
-    assert!(
-        routing.starts_with("network.routing.kind = dimension_order: expected dimension_order in the order 0, 1"),
-        "{routing}"
-    );
+    assert!(routing.starts_with("network.routing.order = [1, 0]: expected dimensions in ascending order"), "{routing}");
     let packet = fault(&|spec| spec["workload"]["packet_flits"] = json!(2), &fits);
     assert!(packet.starts_with("workload.packet_flits = 2: expected at most 1 flits"), "{packet}");
     let slower = Timetable { hop_cycles: fits.hop_cycles + 1, ..fits.clone() };
@@ -117,4 +114,69 @@ fn what_does_not_fit_the_network_is_refused() {
         &one_after_the_other(&[4], 1, 1),
     );
     assert!(named.starts_with("network.routing.tie = by_message: expected another rule"), "{named}");
+}
+
+/// What a timetable for an all-to-all on a torus has to fit, or the path of what keeps flits from never waiting.
+fn target(size: &[u32], change: &Value) -> Result<flitwork::SynthesisTarget, String> {
+    let mut network = json!({ "topology": { "kind": "torus", "size": size } });
+    for (table, fields) in change.as_object().unwrap() {
+        for (field, value) in fields.as_object().unwrap() {
+            network[table][field] = value.clone();
+        }
+    }
+    let workload = json!({ "kind": "all_to_all", "algorithm": "a2at", "message_flits": 20, "packet_flits": 8 });
+    let spec = json!({ "network": network, "workload": workload });
+    let plan = Plan::new(&from_json(&spec.to_string()).unwrap()).unwrap();
+    synthesis_target(&plan).map_err(|error| match error {
+        Error::Config { path, .. } => path,
+        other => other.to_string(),
+    })
+}
+
+#[test]
+fn networks_in_which_flits_wait_whatever_the_timetable_are_refused() {
+    let slow = json!({ "latency_cycles": 4 });
+    // A credit is back after 5 + 5 cycles.
+    assert!(target(&[4, 4], &json!({ "channel": slow, "router": { "buffer_flits": 10 } })).is_ok());
+    for (change, path) in [
+        (json!({ "channel": slow, "router": { "buffer_flits": 9 } }), "network.router.buffer_flits"),
+        (
+            json!({ "channel": slow, "router": { "buffer_flits": 16, "switching": "virtual_cut_through" } }),
+            "network.router.buffer_flits",
+        ),
+        (json!({ "router": { "routing_delay_cycles": 1 } }), "network.router.pipeline"),
+        (
+            json!({ "router": { "pipeline": "pipelined", "vc_alloc_delay_cycles": 4 } }),
+            "network.router.vc_alloc_delay_cycles",
+        ),
+        (json!({ "router": { "wait_for_tail_credit": true } }), "network.router.wait_for_tail_credit"),
+        (json!({ "nic": { "packet_gap_cycles": 1 } }), "network.nic.packet_gap_cycles"),
+        (json!({ "nic": { "pacing": { "kind": "mod" } } }), "network.nic.pacing.kind"),
+        (json!({ "nic": { "service": { "order": "round_robin" } } }), "network.nic.service"),
+    ] {
+        assert_eq!(target(&[4, 4], &change).unwrap_err(), path, "{change}");
+    }
+}
+
+#[test]
+fn a_speculative_hop_takes_no_cycles_for_vc_allocation() {
+    let router = json!({ "speculative": true, "vc_alloc_delay_cycles": 2, "pipeline": "pipelined" });
+    assert_eq!(target(&[4, 4], &json!({ "router": router })).unwrap().hop_cycles, 1);
+}
+
+#[test]
+fn the_bound_does_not_depend_on_the_length_of_a_block() {
+    let timetable = one_after_the_other(&[5, 3], 1, 1);
+    let PlanBound::Completion(found) = plan_bound(&plan(&timetable, 20, json!({})).unwrap()).unwrap() else {
+        panic!("it completes")
+    };
+    let network = json!({ "topology": { "kind": "torus", "size": [5, 3] } });
+    let workload = json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 20 });
+    let all_to_all = from_json(&json!({ "network": network, "workload": workload }).to_string()).unwrap();
+    let PlanBound::Completion(expected) = plan_bound(&Plan::new(&all_to_all).unwrap()).unwrap() else {
+        panic!("it completes")
+    };
+    assert_eq!(found.bisection_cycles, expected.bisection_cycles);
+    assert_eq!(found.channel_load_cycles, expected.channel_load_cycles);
+    assert_eq!(found.tightest_cycles, expected.tightest_cycles);
 }

@@ -108,9 +108,10 @@ def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
     say(escape(found.reason))
     say("no port and no channel is used twice in a cycle (proved)")
     if found.result is None:
-        say("not simulated, as that takes long: the completion is that of the timetable")
+        why = "" if found.interrupted else ", as that takes long"
+        say(f"not simulated{why}: the completion is that of the timetable")
     if found.interrupted:
-        say("interrupted: the best that was found so far")
+        say("interrupted: this is the best that was found")
     if output:
         say(f"stored in {escape(str(output))}")
         if found.network.spec.get("routing", {}).get("tie") == "by_message":

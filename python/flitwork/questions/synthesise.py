@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flitwork import _core
-from flitwork.base.arguments import whole
+from flitwork.base.arguments import number, whole
 from flitwork.base.errors import ConfigError
 from flitwork.planning.bound import Bound
 from flitwork.planning.specification import Network, Run, RunOptions, nest_run, plan_of, simulation
@@ -38,7 +38,8 @@ class Synthesis:
 
     ``network`` is the one that was given, with a routing that takes the direction at half a ring from the message where
     rings are even. ``bound_cycles`` is what no schedule of these messages can beat (:func:`flitwork.bound`);
-    ``planned_cycles`` what the timetable takes by itself, ``result`` the simulation, if there was one.
+    ``planned_cycles`` is when the last message has arrived if no flit waits, ``result`` the simulation, if there was
+    one.
     ``least_period_cycles`` is the shortest period that ports and channels allow for blocks of this length.
     ``interrupted``: the search was stopped, and this is the best that it had found.
     """
@@ -56,7 +57,7 @@ class Synthesis:
 
     @property
     def completion_cycles(self) -> int:
-        """The time of the simulation, or that of the timetable where none was made [cycles]."""
+        """The time of the simulation, or the planned time where none was made [cycles]."""
         return self.planned_cycles if self.result is None else int(self.result.completion_cycles)
 
     @property
@@ -76,11 +77,20 @@ class Synthesis:
         blocks = math.ceil(self.message_flits / self.timetable.block_flits)
         rest = self.planned_cycles - blocks * period
         said = [
-            f"{blocks:,} period{'s' * (blocks != 1)} of {period:,} cycles",
+            f"{_counted(blocks, 'period')} of {_counted(period, 'cycle')}",
             "the shortest that ports and channels allow" if period == least else f"{least:,} would be the shortest",
-            f"and {rest:,} cycles until the last block has arrived" if rest >= 0 else "the last period ends early",
+            f"and {_counted(rest, 'cycle')} until the last block has arrived"
+            if rest >= 0
+            else f"and the last block has arrived {_counted(-rest, 'cycle')} before the last period ends",
         ]
+        if self.late_cycles:
+            said.append(f"but packets waited: the simulation ended {_counted(self.late_cycles, 'cycle')} later")
         return ", ".join(said)
+
+    @property
+    def late_cycles(self) -> int:
+        """How much later than planned the simulation ended [cycles]: 0, unless flits waited."""
+        return self.completion_cycles - self.planned_cycles
 
     def to_dict(self) -> dict[str, Any]:
         """All but the timetable as plain data, for JSON."""
@@ -92,6 +102,7 @@ class Synthesis:
             "least_period_cycles": self.least_period_cycles,
             "planned_cycles": self.planned_cycles,
             "completion_cycles": self.completion_cycles,
+            "late_cycles": self.late_cycles,
             "simulated": self.result is not None,
             "bound_cycles": self.bound_cycles,
             "ratio_to_bound": self.ratio_to_bound,
@@ -100,6 +111,10 @@ class Synthesis:
             "steps": self.steps,
             "interrupted": self.interrupted,
         }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def synthesise(
@@ -125,21 +140,27 @@ def synthesise(
 
     On tori with one terminal a router under dimension order all nodes do the same; on other networks (meshes, trees,
     dragonflies, ...) each message has a start of its own, and all packets of a pair of terminals must take the same
-    route. ``message_flits`` (100 if not said) or ``message_bytes``
+    route. Routers and network interfaces must let packets follow each other without a gap. ``message_flits`` (100 if
+    not said) or ``message_bytes``
     is the length of a message; ``packet_flits``, or ``packet_bytes``, the longest packet (a whole block if not said).
     The same ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
     what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
     ``simulated``: whether the timetable is simulated, with the options of ``run``; if not said, where that takes a
-    minute or so at most.
+    minute or so at most and the search was not interrupted.
 
-    Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for.
+    Raises :class:`flitwork.ConfigError` for a network or an operation that it is not for, and for a network in which
+    flits would wait whatever the timetable.
     """
     if operation != OPERATION:
         raise ConfigError("operation", repr(operation), repr(OPERATION), "fw.pick compares the algorithms of others")
     seed = whole("seed", seed, 0, _MOST_SEED)
     budget_steps = whole("budget_steps", budget_steps, 1, _MOST_SEED)
-    if budget_seconds is not None and not budget_seconds > 0:
+    if budget_seconds is not None and not number("budget_seconds", budget_seconds, "a number of seconds") > 0:
         raise ConfigError("budget_seconds", budget_seconds, "more than 0 seconds")
+    if simulated is not None and not isinstance(simulated, bool):
+        raise ConfigError("simulated", repr(simulated), "True, False or None")
+    if progress is not None and not callable(progress):
+        raise ConfigError("progress", repr(progress), "a function of block, steps and period, or None")
     lengths = {
         name: value
         for name, value in {
@@ -150,14 +171,18 @@ def synthesise(
     }  # fmt: skip
     machine = _Machine.of(network, lengths)
     deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
+    options = {"seed": 1, **nest_run(run)}
     search = _Search(machine, seed, deadline, progress)
     blocks = machine.blocks()
+    # Whether it fits into memory does not depend on what is found: it is seen before the search.
+    search.try_block(blocks[0], 0)
+    search.planned(lengths, options)
     for n, block in enumerate(blocks):
         # Each gets an equal part of what is left.
-        search.try_block(block, (budget_steps - search.steps) // (len(blocks) - n))
+        search.try_block(block, max(0, budget_steps - search.steps) // (len(blocks) - n))
         if search.over:
             break
-    return search.finished(lengths, simulated, {"seed": 1, **nest_run(run)})
+    return search.finished(lengths, simulated, options)
 
 
 @dataclass(frozen=True)
@@ -168,6 +193,7 @@ class _Machine:
     plan: _core.Plan
     sizes: tuple[int, ...] | None
     hop_cycles: int
+    ends_cycles: int
     message_flits: int
     packet_flits: int
 
@@ -175,8 +201,8 @@ class _Machine:
     def of(cls, network: Network, lengths: Mapping[str, Any]) -> _Machine:
         """From a plan of the same messages, which checks their lengths."""
         plan = plan_of(simulation(network, all_to_all("a2a", **lengths)))
-        sizes, hop, flits, packet = _core.synthesis_target(plan)
-        return cls(network, plan, None if sizes is None else tuple(sizes), hop, flits, packet)
+        sizes, *numbers = _core.synthesis_target(plan)
+        return cls(network, plan, None if sizes is None else tuple(sizes), *numbers)
 
     def blocks(self) -> list[int]:
         """Lengths of blocks that are worth a search, the most promising first [flits]."""
@@ -226,16 +252,25 @@ class _Search:
 
     def finished(self, lengths: Mapping[str, Any], simulated: bool | None, run: Spec) -> Synthesis:
         """The best, planned, bounded and perhaps simulated."""
+        network, timetable, plan = self.planned(lengths, run)
+        flit_hops, _ = self.machine.plan.estimated_work
+        short = flit_hops <= _MOST_FLIT_HOPS and not self.interrupted
+        wanted = short if simulated is None else simulated
+        result = run_plan(plan) if wanted else None
+        return Synthesis(
+            network, timetable, Bound.of(plan), int(self.best_cycles) + self.machine.ends_cycles, self.least_period,
+            self.steps, self.seed, self.interrupted, self.machine.message_flits, result,
+        )  # fmt: skip
+
+    def planned(self, lengths: Mapping[str, Any], run: Spec) -> tuple[Network, Timetable, _core.Plan]:
+        """The best for its network, proved and planned."""
         assert self.best is not None
-        timetable = Timetable(self.best, **lengths)
         network = self.machine.network
         if any(size % 2 == 0 for size in self.machine.sizes or ()):
             network = network.replace(tie="by_message")
-        plan = plan_of(simulation(network, timetable, run))
-        flit_hops, _ = self.machine.plan.estimated_work
-        wanted = flit_hops <= _MOST_FLIT_HOPS if simulated is None else simulated
-        result = run_plan(plan) if wanted else None
-        return Synthesis(
-            network, timetable, Bound.of(plan), int(self.best_cycles), self.least_period, self.steps, self.seed,
-            self.interrupted, self.machine.message_flits, result,
-        )  # fmt: skip
+        timetable = Timetable(self.best, **lengths)
+        if self.machine.packet_flits > timetable.block_flits:
+            # A packet is as long as its message then.
+            messages = {name: length for name, length in lengths.items() if name.startswith("message")}
+            timetable = Timetable(self.best, **messages)
+        return network, timetable, plan_of(simulation(network, timetable, run))

@@ -12,7 +12,8 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.base.output_files import write_atomically
-from flitwork.workloads.timetable_file import read_timetable
+from flitwork.workloads.table_file import short
+from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said
 
 _AXES = "xyzuvw"
@@ -39,6 +40,9 @@ class Timetable(Workload):
         packet_flits: int | None = None,
         packet_bytes: Quantity | None = None,
     ) -> None:
+        if not isinstance(table, _core.Table):
+            hint = "fw.synthesise finds timetables, fw.Timetable.read and fw.Timetable.of_json read them"
+            raise ConfigError("table", short(table), "the table of a timetable", hint)
         given = {"message_flits": message_flits, "message_bytes": message_bytes}
         lengths = {name: value for name, value in given.items() if value is not None}
         longest = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
@@ -49,12 +53,14 @@ class Timetable(Workload):
     @classmethod
     def read(cls, file: str | Path, **lengths: Any) -> Timetable:
         """A timetable from a file in JSON, as :meth:`save` writes it; ``lengths`` as for the class."""
+        if not isinstance(file, (str, Path)):
+            raise ConfigError("file", short(file), "the name of a file", 'for example "schedule.json"')
         return cls(read_timetable(Path(file), "workload"), **lengths)
 
     @classmethod
     def of_json(cls, text: str, **lengths: Any) -> Timetable:
         """A timetable from JSON; ``lengths`` as for the class."""
-        return cls(_core.timetable(text, "timetable"), **lengths)
+        return cls(timetable_of(text, "timetable"), **lengths)
 
     @property
     def json(self) -> str:

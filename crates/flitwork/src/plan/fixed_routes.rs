@@ -1,6 +1,7 @@
 //! The routes of a network on which every pair of terminals has one, for timetables: which ports and channels a block
 //! uses, and when.
 
+use super::workload::stages_cycles;
 use super::{Params, Plan};
 use crate::error::{Error, Result};
 use crate::routing::{Routing, RoutingSpec};
@@ -34,7 +35,7 @@ impl<'a> FixedRoutes<'a> {
         params: &Params,
     ) -> Result<FixedRoutes<'a>> {
         let common_cycles = network.channel.latency_cycles;
-        let hop_cycles = params.routing_delay_cycles + params.vc_alloc_delay_cycles + params.hop_cycles;
+        let hop_cycles = stages_cycles(network) + params.hop_cycles;
         let routes = FixedRoutes { fabric, routing, hop_cycles: hop_cycles - common_cycles, common_cycles };
         if let Some((router, port)) = fabric.slow_channel() {
             let value = format!("{} cycles a flit", fabric.cycles_per_flit(router, port));

@@ -4,9 +4,10 @@ use super::super::fixed_routes::FixedRoutes;
 use super::super::units::{MESSAGE_FLITS, message_flits};
 use super::{Context, MOST_FLITS, Params, Workload};
 use crate::error::{Error, Result};
+use crate::pace::PacingKind;
 use crate::routing::{RoutingSpec, Tie};
-use crate::schedule::Placement;
-use crate::spec::{NetworkSpec, WorkloadSpec};
+use crate::schedule::{Placement, Schedule};
+use crate::spec::{NetworkSpec, Pipeline, Switching, WorkloadSpec};
 use crate::timetable::{PairTimetable, Timetable};
 use crate::topology::Grid;
 use crate::traffic::no_file;
@@ -95,6 +96,7 @@ impl Context<'_> {
     fn check_place(&self, timetable: &Timetable) -> Result<()> {
         let sizes = &timetable.sizes;
         let same = self.fabric.grid().is_some_and(|grid| *grid == timetable.grid());
+        check_cables(self.fabric.grid())?;
         if !same || !self.fabric.has_one_terminal_each() {
             let network =
                 self.fabric.grid().map_or("no grid".to_string(), |grid| format!("of size {:?}", grid.sizes()));
@@ -143,7 +145,7 @@ pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, pa
             "set network.routing.tie = \"by_message\"",
         ));
     }
-    let hop = hop_cycles(params);
+    let hop = hop_cycles(network, params);
     if timetable.hop_cycles != hop {
         let expected = format!("{hop} cycles, as a hop of this network takes");
         let hint = "find a timetable for this network, or change the delays of its routers and channels";
@@ -160,6 +162,16 @@ impl super::super::Plan {
             _ => None,
         }
     }
+
+    /// The messages of its timetable whole, as one block each: what bounds need to know of them.
+    pub(crate) fn whole_messages(&self) -> Option<Schedule> {
+        let WorkloadSpec::Timetable { message_flits: flits, message_bytes, .. } = &self.spec.workload else {
+            return None;
+        };
+        let flits = message_flits(*flits, *message_bytes, &self.units).ok()?;
+        let whole = Timetable { block_flits: u32::try_from(flits).ok()?, ..Timetable::clone(self.timetable()?) };
+        Some(Arc::new(whole).schedule(flits))
+    }
 }
 
 /// What a timetable for the messages of a plan has to fit.
@@ -170,6 +182,8 @@ pub struct SynthesisTarget {
     pub sizes: Option<Vec<u32>>,
     /// From one channel of a route to the next, where channels are alike \[cycles].
     pub hop_cycles: u32,
+    /// What injection and ejection add to the length of any timetable \[cycles].
+    pub ends_cycles: u32,
     /// Length of a message \[flits].
     pub message_flits: u64,
     /// Longest packet \[flits].
@@ -180,47 +194,153 @@ pub struct SynthesisTarget {
 /// long.
 ///
 /// # Errors
-/// [`Error::Config`] where the network is none that timetables are for.
+/// [`Error::Config`] where the network is none that timetables are for, or where flits would wait whatever the
+/// timetable.
 pub fn synthesis_target(plan: &super::super::Plan) -> Result<SynthesisTarget> {
+    let (network, params) = (&plan.spec.network, &plan.params);
     let Workload::Schedule { schedule, packet_flits } = &plan.workload else {
         return Err(Error::config("workload.kind", "given", "an all-to-all", ""));
     };
-    if plan.params.terminals < 2 {
+    if params.terminals < 2 {
         let expected = "at least 2 terminals, which have something to send to each other";
-        return Err(Error::config("network.topology", format!("{} terminals", plan.params.terminals), expected, ""));
+        return Err(Error::config("network.topology", format!("{} terminals", params.terminals), expected, ""));
     }
     let torus = plan.fabric.grid().filter(|grid| **grid == Grid::torus(grid.sizes()));
-    let alike = torus.filter(|_| plan.fabric.has_one_terminal_each() && check_routes(&plan.spec.network).is_ok());
+    let alike = torus.filter(|_| plan.fabric.has_one_terminal_each() && check_routes(network).is_ok());
     let most = if alike.is_some() { MOST_NODES } else { MOST_TERMINALS };
-    if plan.params.terminals > most {
+    if params.terminals > most {
         let expected = format!("at most {most}: the search would take too long");
-        return Err(Error::config("network.topology", format!("{} terminals", plan.params.terminals), expected, ""));
+        return Err(Error::config("network.topology", format!("{} terminals", params.terminals), expected, ""));
     }
     if alike.is_none() {
         plan.fixed_routes()?;
     }
+    let message_flits = schedule.messages().map(|message| message.size).next().unwrap_or(1);
+    let packet = u64::from(*packet_flits).min(message_flits) as u32;
+    let shortest = if packet == 0 { 1 } else { (message_flits - 1) % u64::from(packet) + 1 };
+    check_pauses(network)?;
+    check_pipeline(network, shortest)?;
+    check_buffers(plan, packet)?;
     Ok(SynthesisTarget {
         sizes: alike.map(|grid| grid.sizes().to_vec()),
-        hop_cycles: hop_cycles(&plan.params),
-        message_flits: schedule.messages().map(|message| message.size).next().unwrap_or(1),
+        hop_cycles: hop_cycles(network, params),
+        ends_cycles: params.inject_cycles + stages_cycles(network) + params.eject_cycles - 1,
+        message_flits,
         packet_flits: *packet_flits,
     })
 }
 
-/// Refuses all routes but those that a timetable counts on.
-fn check_routes(network: &NetworkSpec) -> Result<()> {
-    let routing = network.routing.as_ref();
-    let in_order = matches!(routing, Some(RoutingSpec::DimensionOrder(options))
-        if options.order.iter().copied().eq(0..options.order.len()));
-    if in_order {
+/// Refuses rings of length 2 with one cable, where the channels towards plus and minus are one.
+fn check_cables(grid: Option<&Grid>) -> Result<()> {
+    let joined = grid.is_some_and(|grid| *grid != Grid::torus(grid.sizes()) && *grid == single_cables(grid.sizes()));
+    if !joined {
         return Ok(());
     }
-    let kind = routing.map_or("none", RoutingSpec::kind);
-    let expected = "dimension_order in the order 0, 1, 2, ...: a timetable counts the channels of these routes";
-    Err(Error::config("network.routing.kind", kind, expected, ""))
+    let expected = "double: a timetable counts a channel for each direction of a ring";
+    Err(Error::config("network.topology.ring2", "single", expected, "set network.topology.ring2 = \"double\""))
+}
+
+/// A torus whose rings of length 2 have one cable.
+fn single_cables(sizes: &[u32]) -> Grid {
+    Grid::new(sizes, &vec![true; sizes.len()], true)
+}
+
+/// Refuses all routes but those that a timetable counts on.
+fn check_routes(network: &NetworkSpec) -> Result<()> {
+    let Some(RoutingSpec::DimensionOrder(options)) = &network.routing else {
+        let kind = network.routing.as_ref().map_or("none", RoutingSpec::kind);
+        let expected = "dimension_order: a timetable counts the channels of these routes";
+        return Err(Error::config("network.routing.kind", kind, expected, ""));
+    };
+    if options.order.iter().copied().eq(0..options.order.len()) {
+        return Ok(());
+    }
+    let expected = "dimensions in ascending order, as a timetable counts their channels";
+    Err(Error::config("network.routing.order", format!("{:?}", options.order), expected, "leave it out"))
+}
+
+/// Refuses pauses of the network interfaces, which a timetable does not know.
+fn check_pauses(network: &NetworkSpec) -> Result<()> {
+    let (nic, why) = (&network.nic, "a timetable leaves no time for pauses between packets");
+    if nic.packet_gap_cycles > 0 {
+        let (path, expected) = ("network.nic.packet_gap_cycles", format!("0: {why}"));
+        return Err(Error::config(path, nic.packet_gap_cycles, expected, "leave it out"));
+    }
+    if nic.pacing.kind != PacingKind::None {
+        let given = serde_json::to_value(nic.pacing.kind).unwrap_or_default();
+        let (path, expected) = ("network.nic.pacing.kind", format!("none: {why}"));
+        return Err(Error::config(path, given.as_str().unwrap_or("given"), expected, "leave out network.nic.pacing"));
+    }
+    if !nic.service.is_default() {
+        let expected = "the defaults: a timetable says which message is sent when";
+        return Err(Error::config("network.nic.service", "given", expected, "leave it out"));
+    }
+    Ok(())
+}
+
+/// Refuses router pipelines in which packets that follow each other closely wait. `shortest`: the shortest packet.
+fn check_pipeline(network: &NetworkSpec, shortest: u64) -> Result<()> {
+    let router = &network.router;
+    if router.wait_for_tail_credit {
+        let expected = "false: packets that follow each other would wait for credits";
+        let (path, hint) = ("network.router.wait_for_tail_credit", "leave it out");
+        return Err(Error::config(path, true, expected, hint));
+    }
+    if router.pipeline == Pipeline::AtFront && stages_cycles(network) > 0 {
+        let expected =
+            "pipelined: packets that follow each other would wait for the delays of routing and VC allocation";
+        let hint = "set network.router.pipeline = \"pipelined\"";
+        return Err(Error::config("network.router.pipeline", "at_front", expected, hint));
+    }
+    let allocation = if router.speculative { 0 } else { router.vc_alloc_delay_cycles };
+    if u64::from(allocation) >= shortest {
+        let expected = format!("less than the shortest packet, {shortest} flits: others would wait for its VC");
+        let (path, hint) =
+            ("network.router.vc_alloc_delay_cycles", "set it to 0, or network.router.speculative = true");
+        return Err(Error::config(path, allocation, expected, hint));
+    }
+    if !router.compat.pipelined_stages && router.routing_delay_cycles.max(router.st_delay_cycles) > 1 {
+        let expected = "true: stages that take one flit at a time make others wait";
+        return Err(Error::config("network.router.compat.pipelined_stages", false, expected, "leave it out"));
+    }
+    Ok(())
+}
+
+/// Refuses buffers so small that flits wait for credits.
+fn check_buffers(plan: &super::super::Plan, packet_flits: u32) -> Result<()> {
+    let (network, params) = (&plan.spec.network, &plan.params);
+    let stages = stages_cycles(network);
+    // A channel may be longer than the others: there and back.
+    let ports = |router| (0..plan.fabric.network_ports()).map(move |port| (router, port));
+    let latencies = (0..plan.fabric.routers())
+        .flat_map(ports)
+        .filter_map(|(router, port)| plan.fabric.latency_cycles(router, port));
+    let longer = latencies.max().unwrap_or(0).saturating_sub(network.channel.latency_cycles);
+    let round_trips = [
+        params.hop_cycles + stages + params.credit_cycles + 2 * longer,
+        params.inject_cycles + stages + params.inject_credit_cycles,
+        params.eject_cycles + params.eject_credit_cycles,
+    ];
+    let round_trip = u64::from(round_trips.into_iter().max().unwrap_or(0));
+    // Under virtual cut-through a packet asks for its last credit when it begins.
+    let whole = network.router.switching == Switching::VirtualCutThrough;
+    let ahead = if whole { u64::from(packet_flits.max(1)) - 1 } else { 0 };
+    let least = round_trip + ahead - u64::from(params.shared_buffer_flits).min(round_trip + ahead - 1);
+    if u64::from(params.buffer_flits) >= least {
+        return Ok(());
+    }
+    let expected = format!("at least {least} flits: a credit returns after {round_trip} cycles, and flits would wait");
+    let hint = format!("set network.router.buffer_flits = {least}");
+    Err(Error::config("network.router.buffer_flits", params.buffer_flits, expected, hint))
+}
+
+/// From the arrival of a head at a router to its request of the switch, where nothing waits \[cycles].
+pub(in super::super) fn stages_cycles(network: &NetworkSpec) -> u32 {
+    let router = &network.router;
+    router.routing_delay_cycles + if router.speculative { 0 } else { router.vc_alloc_delay_cycles }
 }
 
 /// From one channel of a route to the next, where nothing waits \[cycles].
-fn hop_cycles(params: &Params) -> u32 {
-    params.routing_delay_cycles + params.vc_alloc_delay_cycles + params.hop_cycles
+fn hop_cycles(network: &NetworkSpec, params: &Params) -> u32 {
+    stages_cycles(network) + params.hop_cycles
 }
