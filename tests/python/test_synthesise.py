@@ -347,15 +347,24 @@ def test_other_networks_have_a_start_for_each_message(network: fw.Network, tmp_p
     assert plan.timetable.sizes == () and plan.timetable.hop_cycles is None
     assert plan.ratio_to_bound < 1.6 and plan.timetable.period_cycles <= 1.4 * plan.least_period_cycles
     file = plan.timetable.save(tmp_path / "pairs.json")
+    plan.timetable.save(tmp_path / "pairs.csv")
     read = fw.Timetable.read(file, message_flits=20, packet_flits=1)
     result = fw.simulate(network, read, packets=True)
     assert result.completion_cycles == plan.completion_cycles
     alone = result.packets.groupby("hops")["packet_latency_cycles"].agg(["min", "max"])
     assert (alone["min"] == alone["max"]).all()
     table = read.table()
+    assert len((tmp_path / "pairs.csv").read_text().splitlines()) == len(table) + 1
     assert list(table.columns) == ["source", "destination", "start_cycle"]
     assert len(table) == read.terminals * (read.terminals - 1) and table["start_cycle"].is_monotonic_increasing
     assert by_pairs(network).timetable.json == plan.timetable.json
+
+
+def test_even_rings_share_half_a_ring_out_by_pairs() -> None:
+    """All nodes alike would load one direction with 36 flits and the other with 28."""
+    plan = by_pairs(fw.Torus(16), budget_steps=4 * STEPS)
+    assert plan.timetable.sizes == () and plan.timetable.period_cycles < 36 and plan.network == fw.Torus(16)
+    assert plan.result is not None and plan.result.completion_cycles < 36 * 20
 
 
 def test_meshes_longer_than_a_flit_go_in_rounds() -> None:

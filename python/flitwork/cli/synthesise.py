@@ -38,7 +38,7 @@ def synthesise(
     ] = None,
     options: NetworkOptions = NetworkOptions(),  # noqa: B008
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Store the timetable.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Store the timetable; .csv: as a table.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -55,8 +55,8 @@ def synthesise(
       flitwork synthesise --size 8x8 --message-flits 100 --packet-flits 20 -o schedule.json
     """
     if output:
-        if output.suffix.lower() != ".json":
-            raise ConfigError("--output", output, "a file .json", "the ending of its name says what it is")
+        if output.suffix.lower() not in (".json", ".csv"):
+            raise ConfigError("--output", output, "a file .json or .csv", "the ending of its name says what it is")
         writable_file(output, "--output", overwrite)
     network, host, run, sent = machine_of(
         machine, options, message_bytes=bytes_of(message_bytes), message_flits=message_flits, packet_flits=packet_flits

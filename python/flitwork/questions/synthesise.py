@@ -27,6 +27,8 @@ DEFAULT_STEPS = 100_000_000
 #: Longer runs are not simulated unasked [flits over channels].
 _MOST_FLIT_HOPS = 2e9
 _MOST_SEED = 2**64 - 1
+#: How far above the bound the shortest period of alike nodes may be before messages are placed one by one.
+_FAR = 1.05
 
 #: Called with the block that is tried [flits], the steps done and the best period so far (0: none) [cycles].
 Progress = Callable[[int, int, int], object]
@@ -173,15 +175,19 @@ def synthesise(
     deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
     options = {"seed": 1, **nest_run(run)}
     search = _Search(machine, seed, deadline, progress)
-    blocks = machine.blocks()
+    attempts = [(block, machine.sizes is None) for block in machine.blocks()]
     # Whether it fits into memory does not depend on what is found: it is seen before the search.
-    search.try_block(blocks[0], 0)
+    search.try_block(*attempts[0], 0)
     search.planned(lengths, options)
-    for n, block in enumerate(blocks):
+    for n, (block, by_pairs) in enumerate(attempts):
         # Each gets an equal part of what is left.
-        search.try_block(block, max(0, budget_steps - search.steps) // (len(blocks) - n))
+        least = search.try_block(block, by_pairs, max(0, budget_steps - search.steps) // (len(attempts) - n))
         if search.over:
             break
+        if block == 1 and not by_pairs and least - 1 > _FAR * machine.bound_cycles:
+            # Not for want of steps, and more than the cycle by which ports are not quite full: one direction at half a
+            # ring for all nodes fills some channels more than others.
+            attempts.append((block, True))
     return search.finished(lengths, simulated, options)
 
 
@@ -209,11 +215,16 @@ class _Machine:
         short = 1 if self.packet_flits == 1 else 0
         return [block for block in dict.fromkeys((short, self.message_flits)) if block]
 
+    @property
+    def bound_cycles(self) -> float:
+        """The bound, shared out to the flits of a message [cycles]."""
+        return Bound.of(self.plan).tightest_cycles / self.message_flits
+
     def search(
-        self, block: int, seed: int, budget_steps: int, progress: Callable[[int, int], object]
+        self, block: int, by_pairs: bool, seed: int, budget_steps: int, progress: Callable[[int, int], object]
     ) -> tuple[_core.Table, int, int, bool]:
         """A timetable of blocks of that length, the shortest period possible, steps, whether it was interrupted."""
-        if self.sizes is None:
+        if by_pairs or self.sizes is None:
             return _core.synthesise_pairs(self.plan, block, seed, budget_steps, progress)
         return _core.synthesise(list(self.sizes), self.hop_cycles, block, seed, budget_steps, progress)
 
@@ -233,8 +244,11 @@ class _Search:
     over: bool = False
     interrupted: bool = False
 
-    def try_block(self, block: int, budget_steps: int) -> None:
-        """Searches for a timetable of blocks of that length, and keeps it if its messages arrive earlier."""
+    def try_block(self, block: int, by_pairs: bool, budget_steps: int) -> int:
+        """Searches for a timetable of blocks of that length, and keeps it if its messages arrive earlier.
+
+        Returns the shortest period that ports and channels allow.
+        """
         machine = self.machine
 
         def goes_on(steps: int, period: int) -> bool:
@@ -242,13 +256,14 @@ class _Search:
             self.over |= is_stopped or time.monotonic() > self.deadline
             return not self.over
 
-        found, least, steps, interrupted = machine.search(block, self.seed, budget_steps, goes_on)
+        found, least, steps, interrupted = machine.search(block, by_pairs, self.seed, budget_steps, goes_on)
         self.steps += steps
         self.interrupted |= interrupted
         self.over |= interrupted
         cycles = _core.timetable_length(found, machine.plan, machine.message_flits)
         if cycles < self.best_cycles:
             self.best, self.best_cycles, self.least_period = found, cycles, least
+        return least
 
     def finished(self, lengths: Mapping[str, Any], simulated: bool | None, run: Spec) -> Synthesis:
         """The best, planned, bounded and perhaps simulated."""
@@ -266,9 +281,9 @@ class _Search:
         """The best for its network, proved and planned."""
         assert self.best is not None
         network = self.machine.network
-        if any(size % 2 == 0 for size in self.machine.sizes or ()):
-            network = network.replace(tie="by_message")
         timetable = Timetable(self.best, **lengths)
+        if any(size % 2 == 0 for size in timetable.sizes):
+            network = network.replace(tie="by_message")
         if self.machine.packet_flits > timetable.block_flits:
             # A packet is as long as its message then.
             messages = {name: length for name, length in lengths.items() if name.startswith("message")}

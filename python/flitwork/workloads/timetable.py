@@ -11,7 +11,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
-from flitwork.base.output_files import write_atomically
+from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.workloads.table_file import short
 from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said
@@ -116,10 +116,15 @@ class Timetable(Workload):
         return pd.DataFrame(rows, columns=names)
 
     def save(self, file: str | Path) -> Path:
-        """Writes it as JSON, without the lengths of messages and packets. A file that is there is replaced."""
+        """Writes it as JSON, without the lengths of messages and packets; a file that is there is replaced.
+
+        A file ``.csv`` gets :meth:`table`, for other programs: it is not read again.
+        """
         path = Path(file)
+        if path.suffix.lower() == ".csv":
+            return write_csv(self.table(), path)
         if path.suffix.lower() != ".json":
-            raise ConfigError("file", path, "a file .json", "the ending of its name says what it is")
+            raise ConfigError("file", path, "a file .json or .csv", "the ending of its name says what it is")
         return write_atomically(path, lambda opened: opened.write(self.json.encode() + b"\n"))
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 //! When ranks begin: together, or each a little later than the one before.
 
 use crate::error::Error;
-use crate::mix::mix;
+use crate::mix::{draw_below, mix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub enum StartKind {
     /// Drawn from a normal distribution of mean `latest_cycles / 2` and deviation `latest_cycles / 6`; what lies
     /// outside of 0 to `latest_cycles` is moved to the nearer end.
     NormalSigma,
+    /// Drawn alike from 0 to `latest_cycles`.
+    Uniform,
     /// As listed.
     List,
 }
@@ -73,7 +75,7 @@ impl StartSpec {
         match self.kind {
             StartKind::Together => Ok(Vec::new()),
             StartKind::List => self.listed(ranks),
-            StartKind::NormalRange | StartKind::NormalSigma => Ok(self.drawn(ranks, seed)),
+            StartKind::NormalRange | StartKind::NormalSigma | StartKind::Uniform => Ok(self.drawn(ranks, seed)),
         }
     }
 
@@ -92,6 +94,14 @@ impl StartSpec {
     }
 
     fn drawn(&self, ranks: u32, seed: u64) -> Vec<u64> {
+        if self.kind == StartKind::Uniform {
+            let mut starts: Vec<u64> =
+                (0..u64::from(ranks)).map(|rank| draw_below(bits(seed, 2 * rank), self.latest_cycles + 1)).collect();
+            if self.order == StartOrder::Sorted {
+                starts.sort_unstable();
+            }
+            return starts;
+        }
         let mut deviates: Vec<f64> = (0..u64::from(ranks)).map(|rank| normal(seed, rank)).collect();
         if self.order == StartOrder::Sorted {
             deviates.sort_by(f64::total_cmp);
@@ -108,9 +118,14 @@ impl StartSpec {
     }
 }
 
+/// Random bits of the starts.
+fn bits(seed: u64, number: u64) -> u64 {
+    mix(mix(seed ^ 0x7374_6172_7473) ^ number)
+}
+
 /// A normal deviate of a rank's own (Box and Muller 1958).
 fn normal(seed: u64, rank: u64) -> f64 {
-    let bits = |salt: u64| mix(mix(seed ^ 0x7374_6172_7473) ^ (2 * rank + salt));
+    let bits = |salt: u64| bits(seed, 2 * rank + salt);
     // In (0, 1], so that the logarithm is finite.
     let uniform = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
     (-2.0 * uniform(bits(0)).ln()).sqrt() * (std::f64::consts::TAU * uniform(bits(1))).cos()
@@ -146,6 +161,19 @@ mod tests {
         let within = z.iter().filter(|z| z.abs() < 1.0).count() as f64 / 4e4;
         // Three standard errors; 0.3 % of a normal distribution lie beyond the ends.
         assert!(mean.abs() < 0.015 && (variance - 1.0).abs() < 0.03 && (within - 0.6827).abs() < 0.007);
+    }
+
+    #[test]
+    fn uniform_starts_are_spread_alike() {
+        let starts = spec(StartKind::Uniform, StartOrder::Drawn).starts(40_000, 3).unwrap();
+        assert!(starts.iter().all(|&start| start <= 1_000_000) && !starts.is_sorted());
+        let mean = starts.iter().sum::<u64>() as f64 / 4e4;
+        let below = starts.iter().filter(|&&start| start < 250_000).count() as f64 / 4e4;
+        // Three standard errors.
+        assert!((mean - 5e5).abs() < 4_400.0 && (below - 0.25).abs() < 0.0065, "{mean} {below}");
+        let narrow = StartSpec { latest_cycles: 1, ..spec(StartKind::Uniform, StartOrder::Sorted) };
+        let starts = narrow.starts(100, 1).unwrap();
+        assert!(starts.is_sorted() && starts[0] == 0 && starts[99] == 1);
     }
 
     #[test]
