@@ -32,6 +32,7 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "simulate": (("a2at", *SIZE, "--save", "there.csv"), "there.csv"),
     "pick": ((*SIZE, "--message-flits", "4", "--save", "there.csv"), "there.csv"),
     "synthesise": ((*SIZE, "--packet-flits", "1", "-o", "there.json"), "there.json"),
+    "msccl": (("a2at", *SIZE, "-o", "there.xml"), "there.xml"),
     "draw": (("a2at", *SIZE, "-o", "folder"), "folder/channels.png"),
     "fit": (("times.csv", "-o", "folder"), "folder/fit.json"),
     "explain": (("a2at", *SIZE, "-o", "folder"), "folder/explanation.txt"),

@@ -14,7 +14,7 @@ from common import COMMAND, REPOSITORY, STUDY, Cli, environment
 
 COMMANDS = (
     *("run", "reproduce", "simulate", "plan", "bound", "check", "draw", "curve", "burst", "booksim"),
-    *("list", "schema", "show"),
+    *("msccl", "list", "schema", "show"),
 )
 
 

@@ -216,7 +216,6 @@ WRONG: list[tuple[str, str, str, str, str, str]] = [
     ("not XML", GOOD, "</algo>", "", "line 25", "no element found"),
     ("text", GOOD, "<gpu id", "hello <gpu id", "line 2", "hello"),
     ("empty", GOOD, GOOD, "", "line 1", "no element found"),
-    ("GOAL", GOOD, GOOD, "num_ranks 2\n", "line 1", "is it an MSCCL file?"),
     ("another root", GOOD, "algo", "system", "line 1", "a topology of NCCL"),
     ("another element", GOOD, "<tb ", "<step ", "line 3", "<tb> in <gpu>"),
     ("entities", BOMB, "zzz", "", "line 1", "<!DOCTYPE"),
@@ -268,6 +267,13 @@ def test_what_is_wrong_is_named(text: str, was: str, becomes: str, path: str, sa
         fw.read_msccl(tmp_path / "a.xml", message_bytes=6)
     assert found.value.path.startswith(f"{tmp_path / 'a.xml'}: ") and path in found.value.path, found.value
     assert said in str(found.value)
+
+
+@pytest.mark.parametrize(("text", "said"), [("num_ranks 2\n", "a GOAL program"), ("<platform/>", "SimGrid")])
+def test_other_files_are_named(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(text)
+    with pytest.raises(fw.ConfigError, match=f"a.xml: expected an MSCCL program: this is .*{said}"):
+        fw.read_msccl(tmp_path / "a.xml")
 
 
 def test_reductions_that_msccl_would_change_are_refused() -> None:
@@ -507,8 +513,9 @@ def test_the_command_line_writes_checks_and_runs(cli: Cli, tmp_path: Path) -> No
     assert (row["messages"], row["packets"], row["problem"]) == (56, 56 * 4, None)
     (tmp_path / "bad.xml").write_text((tmp_path / "a.xml").read_text().replace('type="cpy"', 'type="re"', 1))
     bad = cli("run", "bad.xml", "--network", "net.toml", "--message-bytes", "64")
-    assert bad.returncode == 1 and "chunk 0 of the output of gpu 0 is nothing, not 0:0" in " ".join(bad.stdout.split())
-    assert cli("msccl", "bad.xml").returncode == 1
+    for done in (bad, cli("msccl", "bad.xml")):
+        said = " ".join(done.stderr.split())
+        assert done.returncode == 1 and "bad.xml: chunk 0 of the output of gpu 0 is nothing, not 0:0" in said
 
 
 @pytest.mark.parametrize(
@@ -533,3 +540,12 @@ def test_the_command_line_says_what_is_wrong(cli: Cli, tmp_path: Path, words: st
     (tmp_path / "net.toml").write_text('[network]\ntopology = { kind = "torus", size = [2] }\n')
     done = cli(*words.split())
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_small_files_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many chunks that nothing touches take no time; more to follow than is possible is an error."""
+    idle = program("allreduce", 65_536, [((0, 0, 0), [])] * 4096)
+    assert "chunk 0 of the output of gpu 0 is nothing" in read(idle).verify().problem
+    monkeypatch.setattr("flitwork.msccl.verify.MOST_FOLLOWED", 3)
+    with pytest.raises(fw.ConfigError, match="at most 3 chunks of steps"):
+        read(GOOD).verify()

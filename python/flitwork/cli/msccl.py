@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from flitwork.base.errors import ConfigError
+from flitwork.base.errors import ConfigError, ScheduleError
 from flitwork.base.output_files import writable_file
 from flitwork.cli.options import AsJson, Overwrite, given_options
-from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_table, say
+from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import cycles_to_simulate, shown
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, machine_of, specification, with_options
 from flitwork.msccl.algorithm import Msccl, read_msccl
@@ -38,6 +38,8 @@ def run_msccl(
 ) -> None:
     """Runs an MSCCL program on a network with routers, and says whether its data end where they belong."""
     if message_bytes is None:
+        # A file that is none of MSCCL is named first.
+        read_msccl(file)
         expected = "the size of the larger of input and output of a GPU"
         raise ConfigError("--message-bytes", "nothing", expected, "for example --message-bytes 1048576")
     if network is None:
@@ -59,7 +61,7 @@ def run_msccl(
         shown_row = {**_row(work), **{name: row[name] for name in names if row.get(name) is not None}}
         print_table(("quantity", "value"), [(key, value) for key, value in shown_row.items() if value is not None])
     if check.complete is False:
-        raise typer.Exit(CLAIM_FAILED)
+        raise ScheduleError(f"{file}: {check.problem}")
 
 
 @guarded
@@ -119,7 +121,7 @@ def msccl(
         if written:
             say(f"written  {escape(str(written))}")
     if row["complete"] is False:
-        raise typer.Exit(CLAIM_FAILED)
+        raise ScheduleError(f"{what}: {row['problem']}")
 
 
 def _row(work: Msccl) -> dict[str, object]:

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 from flitwork.base import input_files
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError, in_file
+from flitwork.base.formats import check_format
 from flitwork.base.output_files import write_atomically
 from flitwork.msccl.limits import over_limits
 from flitwork.msccl.of_workload import made_of
 from flitwork.msccl.order import Order, order_of
 from flitwork.msccl.program import Program
-from flitwork.msccl.reader import read_program
+from flitwork.msccl.reader import OTHER_ROOTS, read_program
 from flitwork.msccl.verify import MscclCheck
 from flitwork.networks.network import Network
 from flitwork.planning.specification import Host, simulation
@@ -25,7 +26,7 @@ from flitwork.workloads.schedule import Schedule
 from flitwork.workloads.workload import Quantity, Spec, Workload
 
 #: Bytes that reading takes at most for each byte of a file.
-_PER_BYTE = 60
+_PER_BYTE = 100
 
 
 class Msccl(Workload):
@@ -184,8 +185,13 @@ def read_msccl(
     file = Path(path)
     data = input_files.read_bytes(file, "file", "an MSCCL file", per_byte=_PER_BYTE)
     lengths: dict[str, Any] = {"packet_flits": packet_flits, "packet_bytes": packet_bytes}
-    with in_file(file):
-        return Msccl(data, message_bytes=message_bytes, message_flits=message_flits, **lengths)
+    try:
+        with in_file(file):
+            return Msccl(data, message_bytes=message_bytes, message_flits=message_flits, **lengths)
+    except ConfigError as error:
+        if data.strip() and b"<algo" not in data and error.value not in OTHER_ROOTS:
+            check_format(file, "file", "an MSCCL program", ("an MSCCL program",))
+        raise
 
 
 def _chunk(program: Program, message_bytes: int | None, message_flits: int | None) -> tuple[str, int]:

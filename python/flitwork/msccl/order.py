@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -76,17 +77,16 @@ def _signal(program: Program, place: Place, waits_for: tuple[int, int] | None) -
     if number >= len(blocks):
         expected = f"a thread block of gpu {place.gpu}, 0 to {len(blocks) - 1}"
         raise ConfigError(f"{place}.depid", number, expected, "or -1 to wait for none")
-    steps = blocks[number].steps
-    if not 0 <= step < len(steps):
+    block = blocks[number]
+    if not 0 <= step < len(block.steps):
+        last = len(block.steps) - 1
         there = (
-            f"a step of tb {number}, 0 to {len(steps) - 1}"
-            if steps
-            else f"a thread block with steps: tb {number} has none"
+            f"a step of tb {number}, 0 to {last}" if block.steps else f"a thread block with steps: tb {number} has none"
         )
         raise ConfigError(f"{place}.deps", step, there, "or depid = -1 to wait for none")
-    for later in range(step, len(steps)):
-        if steps[later].signals and steps[later].kind != "nop":
-            return number, later
+    later = bisect_left(block.signals, step)
+    if later < len(block.signals):
+        return number, block.signals[later]
     hint = f"set hasdep = 1 at {place._replace(block=number, step=step)}, unless it is a nop, which signals nothing"
     raise ConfigError(f"{place}.deps", step, f"a step of tb {number} with hasdep = 1, there or behind it", hint)
 

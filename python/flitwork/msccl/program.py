@@ -6,6 +6,7 @@ A thread block carries out its steps one after the other; thread blocks run side
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 #: The buffers of a GPU: input, output, scratch.
@@ -65,6 +66,11 @@ class ThreadBlock:
     receive: int
     channel: int
     steps: tuple[Step, ...]
+
+    @cached_property
+    def signals(self) -> list[int]:
+        """The steps that signal; a ``nop`` does not, whatever it says."""
+        return [number for number, step in enumerate(self.steps) if step.signals and step.kind != "nop"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ from xml.parsers import expat
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.msccl.program import BUFFERS, COLLECTIVES, KINDS, PROTOCOLS, Gpu, Place, Program, Step, ThreadBlock
 
+#: Other files that NCCL and MSCCL read.
+OTHER_ROOTS = {
+    "<msccl_algos>": "this is a list of files: read one of those that it names",
+    "<system>": "this is a topology of NCCL",
+    "<graphs>": "these are graphs of NCCL",
+}
 #: What stands in what.
 _WITHIN = {"algo": "gpu", "gpu": "tb", "tb": "step"}
 _MOST_NUMBER = 2**62
@@ -97,13 +103,11 @@ class _Parser:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self.open:
             if name != "algo":
-                hints = {
-                    "msccl_algos": "this is a list of files: read one of those that it names",
-                    "system": "this is a topology of NCCL",
-                    "graphs": "these are graphs of NCCL",
-                }
                 raise ConfigError(
-                    self._line, f"<{name}>", "<algo ...>, the element of an MSCCL program", hints.get(name, "")
+                    self._line,
+                    f"<{name}>",
+                    "<algo ...>, the element of an MSCCL program",
+                    OTHER_ROOTS.get(f"<{name}>", ""),
                 )
         else:
             outer = self.open[-1].name

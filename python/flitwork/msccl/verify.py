@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
+from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.msccl.order import Order
 from flitwork.msccl.program import Program
 
-#: What was added up once or more, and what more than once: a bit for each chunk of each input. None: nothing yet.
-Value = tuple[int, int] | None
+#: What was added up, by number of the chunk in its input: the GPUs whose chunk is in it, and those whose chunk is in it
+#: more than once, a bit each. None: nothing that means anything.
+Value = tuple[tuple[int, int, int], ...] | None
+#: Chunks of steps, and waits, that are followed: beyond that it would take minutes.
+MOST_FOLLOWED = 5_000_000
 #: A buffer and the place of a chunk in it.
 _Chunk = tuple[str, int]
 
@@ -60,12 +63,10 @@ class _Run:
         custom = program.collective == "custom"
         self.inputs = [gpu.chunks["i"] if custom else program.inputs for gpu in program.gpus]
         self.outputs = [gpu.chunks["o"] if custom else program.outputs for gpu in program.gpus]
-        self.stride = max([*self.inputs, 1])
-        self.held: list[dict[_Chunk, Value]] = [
-            {self.chunk(gpu, "i", place): (1 << (gpu * self.stride + place), 0) for place in range(count)}
-            for gpu, count in enumerate(self.inputs)
-        ]
+        #: What was written; the rest is as it was given.
+        self.held: list[dict[_Chunk, Value]] = [{} for _ in program.gpus]
         self.race = ""
+        self._followed = 0
         self._rank = [0] * len(order.sequence)
         for number, node in enumerate(order.sequence):
             self._rank[node] = number
@@ -83,25 +84,45 @@ class _Run:
             return ("i", gpu * self.program.outputs + place) if buffer == "o" else ("i", place)
         return "i", place
 
+    def _value(self, gpu: int, chunk: _Chunk) -> Value:
+        """What a chunk holds now."""
+        held = self.held[gpu]
+        if chunk in held:
+            return held[chunk]
+        buffer, place = chunk
+        if self.in_place and self.program.collective == "allgather":
+            buffer, place = ("i" if buffer == "o" else "", place - gpu * self.program.inputs)
+        return ((place, 1 << gpu, 0),) if buffer == "i" and 0 <= place < self.inputs[gpu] else None
+
     def _execute(self) -> None:
         order = self.order
         sent: dict[int, list[Value]] = {}
         last: dict[tuple[int, _Chunk], tuple[int, list[int]]] = {}
         for node in order.sequence:
             step, gpu = order.steps[node], order.places[node].gpu
-            does, held = step.does, self.held[gpu]
+            does = step.does
+            self._count(step.chunks)
             sources = [self.chunk(gpu, step.source[0], step.source[1] + k) for k in range(step.chunks * does.reads)]
             targets = [self.chunk(gpu, step.target[0], step.target[1] + k) for k in range(step.chunks * does.writes)]
             reads = [*sources, *(targets if step.kind == "re" else ())]
             if not self.race:
                 self._look(node, gpu, reads, targets, last)
-            values: list[Value] = sent.pop(order.sender[node]) if does.receives else [held.get(one) for one in sources]
+            values: list[Value] = (
+                sent.pop(order.sender[node]) if does.receives else [self._value(gpu, one) for one in sources]
+            )
             if does.adds:
-                others = [held.get(one) for one in (targets if step.kind == "re" else sources)]
+                others = [self._value(gpu, one) for one in (targets if step.kind == "re" else sources)]
                 values = [_sum(one, other) for one, other in zip(values, others, strict=True)]
-            held.update(zip(targets, values, strict=False))
+            self.held[gpu].update(zip(targets, values, strict=False))
             if does.sends:
                 sent[node] = values
+
+    def _count(self, more: int) -> None:
+        """Counts what is followed, and ends what would take too long."""
+        self._followed += more
+        if self._followed > MOST_FOLLOWED:
+            expected = f"a program with at most {MOST_FOLLOWED:,} chunks of steps and waits to follow"
+            raise ConfigError("program", self.program.name, expected, "it can be simulated without verify()")
 
     def _look(
         self,
@@ -146,6 +167,7 @@ class _Run:
         seen, stack = {node}, [node]
         while stack and open_ends:
             found = stack.pop()
+            self._count(1)
             waited = order.before[found]
             for one in waited if order.sender[found] < 0 else [*waited, order.sender[found]]:
                 if one not in seen and self._rank[one] >= least:
@@ -161,11 +183,13 @@ class _Run:
                 yield gpu, place, self._shown(self._result(gpu, place)), self._shown(self._wanted(gpu, place))
 
     def _result(self, gpu: int, place: int) -> Value:
-        return self.held[gpu].get(self.chunk(gpu, "o", place))
+        return self._value(gpu, self.chunk(gpu, "o", place))
 
     def _missing(self) -> str:
         """The first chunk that is not what the collective wants."""
         for gpu, count in enumerate(self.outputs):
+            if self._wanted(gpu, 0) is None:
+                continue
             for place in range(count):
                 value, want = self._result(gpu, place), self._wanted(gpu, place)
                 if want is not None and value != want:
@@ -178,11 +202,10 @@ class _Run:
         count, each = len(self.inputs), self.program.chunks // len(self.inputs)
 
         def of(gpu: int, place: int) -> Value:
-            return 1 << (gpu * self.stride + place), 0
+            return ((place, 1 << gpu, 0),)
 
-        @cache
         def of_all(place: int) -> Value:
-            return sum(1 << (gpu * self.stride + place) for gpu in range(count)), 0
+            return ((place, (1 << count) - 1, 0),)
 
         match self.program.collective:
             case "alltoall":
@@ -195,8 +218,8 @@ class _Run:
                 return lambda gpu, place: of_all(gpu * each + place)
             case "broadcast":
                 # The file does not say the root; the one whose data most GPUs have is meant.
-                have = Counter(value[0].bit_length() - 1 for gpu in range(count) if (value := self._result(gpu, 0)))
-                root = have.most_common(1)[0][0] // self.stride if have else 0
+                have = Counter(value[0][1].bit_length() - 1 for gpu in range(count) if (value := self._result(gpu, 0)))
+                root = have.most_common(1)[0][0] if have else 0
                 return lambda gpu, place: of(root, place)
             case "reduce":
                 roots = (gpu for gpu in range(count) if self._result(gpu, 0) == of_all(0))
@@ -204,18 +227,27 @@ class _Run:
                 return lambda gpu, place: of_all(place) if gpu == root else None
         return lambda gpu, place: None
 
-    def _shown(self, value: Value) -> str:
+    @staticmethod
+    def _shown(value: Value) -> str:
         if value is None:
             return ""
-        once, twice = value
-        return " ".join(f"{bit // self.stride}:{bit % self.stride}" for bits in (once, twice) for bit in _bits(bits))
+        once = sorted((gpu, place) for place, gpus, _ in value for gpu in _bits(gpus))
+        twice = sorted((gpu, place) for place, _, gpus in value for gpu in _bits(gpus))
+        return " ".join(f"{gpu}:{place}" for gpu, place in [*once, *twice])
 
 
 def _sum(one: Value, other: Value) -> Value:
     """What is there when both are added; with nothing, nothing that means anything."""
     if one is None or other is None:
         return None
-    return one[0] | other[0], one[1] | other[1] | (one[0] & other[0])
+    if len(one) == len(other) == 1 and one[0][0] == other[0][0]:
+        ((place, gpus, twice),), ((_, more, doubled),) = one, other
+        return ((place, gpus | more, twice | doubled | (gpus & more)),)
+    found = {place: (gpus, twice) for place, gpus, twice in one}
+    for place, more, doubled in other:
+        gpus, twice = found.get(place, (0, 0))
+        found[place] = (gpus | more, twice | doubled | (gpus & more))
+    return tuple((place, *both) for place, both in sorted(found.items()))
 
 
 def _bits(number: int) -> Iterator[int]:
