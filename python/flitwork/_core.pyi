@@ -33,6 +33,7 @@ __all__ = [
     "components",
     "default_routing",
     "drawing",
+    "find_timetable",
     "message_networks",
     "mpi_library_files",
     "operation_kinds",
@@ -40,13 +41,9 @@ __all__ = [
     "schema",
     "stall_reasons",
     "student_t",
-    "synthesis_target",
-    "synthesise",
-    "synthesise_pairs",
     "terminals",
     "timetable",
     "timetable_json",
-    "timetable_length",
     "uniform_capacity",
     "usable_memory",
 ]
@@ -81,37 +78,20 @@ def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
 def default_routing(topology: str) -> str:
     """The kind of the routing that a topology (JSON) has where its user names none."""
 
-def synthesis_target(plan: Plan) -> tuple[list[int] | None, int, int, int, int]:
-    """What a timetable has to fit: sizes (``None``: by pairs), cycles of a hop and of both ends, flits of a message
-    and of a packet."""
-
-def synthesise(
-    sizes: Sequence[int],
-    hop_cycles: int,
-    block_flits: int,
-    seed: int,
-    budget_steps: int,
-    progress: Callable[[int, int], object] | None,
-) -> tuple[Table, int, int, bool]:
-    """Searches for a timetable: the best, the shortest period that is possible, steps, whether it was interrupted."""
-
-def synthesise_pairs(
+def find_timetable(
     plan: Plan,
-    block_flits: int,
     seed: int,
     budget_steps: int,
-    progress: Callable[[int, int], object] | None,
-) -> tuple[Table, int, int, bool]:
-    """Searches for a timetable by pairs for the network of a plan, as :func:`synthesise`."""
+    progress: Callable[[int, int, int], object] | None,
+) -> tuple[Table, int, int, int, int, bool]:
+    """Searches for a timetable: the best, the shortest period possible, its time, flits of a message, steps, whether
+    it was interrupted. ``progress`` gets the length of blocks, steps and period."""
 
 def timetable(text: str, path: str) -> Table:
     """A timetable from JSON; ``path`` is that of the field that has it."""
 
 def timetable_json(table: Table) -> str:
     """A timetable as JSON."""
-
-def timetable_length(table: Table, plan: Plan, message_flits: int) -> int:
-    """The time that messages take by a timetable, without what injection and ejection add [cycles]."""
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""

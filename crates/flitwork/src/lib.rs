@@ -46,5 +46,5 @@ pub mod units;
 pub use components::components_json;
 pub use error::{Error, Result};
 pub use kernel::{IdealResult, Pause, Rules, Simulation, run_goal};
-pub use plan::{ChannelTable, FixedRoutes, Params, Plan, SynthesisTarget, Usable, Workload, synthesis_target, usable};
+pub use plan::{ChannelTable, FixedRoutes, FoundTimetable, Params, Plan, SynthesisTarget, Usable, Workload, usable};
 pub use run::{PlanBound, Progress, plan_bound, simulate};

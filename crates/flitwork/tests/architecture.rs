@@ -60,6 +60,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "routing",
             "schedule",
             "spec",
+            "synthesis",
             "timetable",
             "topology",
             "traffic",

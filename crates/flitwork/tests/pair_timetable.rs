@@ -33,7 +33,8 @@ struct Found {
 fn found(network: &Value, fabric: Option<&Fabric>, block_flits: u32, budget_steps: u64) -> Found {
     let spec = specification(network, json!({ "kind": "all_to_all", "algorithm": "a2a", "message_flits": 4 }));
     let target = planned(&spec, None, fabric).unwrap();
-    let (routes, radices) = (target.fixed_routes().unwrap(), target.terminal_radices());
+    let routes = target.fixed_routes().unwrap();
+    let radices = routes.terminal_radices();
     let order = PairOrder { routes: &routes, block_flits, radices, seed: 1, budget_steps };
     let timetable = synthesise_pairs(&order, &mut |_| true).unwrap();
     let least_period_cycles = pair_bound_cycles(&order).unwrap();
@@ -167,4 +168,36 @@ fn single_edits_are_rejected_just_where_a_count_finds_a_collision() {
         rejected += usize::from(edited.check(&routes).is_err());
     }
     assert!(rejected > pairs.len() / 2);
+}
+
+#[test]
+fn planning_finds_a_timetable_where_none_is_given() {
+    let plan = |network: &Value, more: Value| {
+        let mut workload = json!({ "kind": "timetable", "message_flits": 3, "packet_flits": 1 });
+        workload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        planned(&specification(network, workload), None, None)
+    };
+    let mesh = json!({ "topology": { "kind": "mesh", "size": [3, 3] } });
+    let torus = json!({ "topology": { "kind": "torus", "size": [4, 3] }, "routing": { "kind": "dimension_order", "tie": "by_message" } });
+    for network in [&mesh, &torus] {
+        let found = plan(network, json!({})).unwrap();
+        assert_eq!(found.hash(), plan(network, json!({})).unwrap().hash());
+        let completion = simulate(&found, &mut |_| true).unwrap().completion_cycles;
+        // What it says is planned again without the numbers: they are found once more.
+        let spec = serde_json::to_value(&found.spec).unwrap();
+        assert_eq!(spec["workload"]["search"], json!({ "seed": 1, "budget_steps": 5_000_000 }));
+        let again = Plan::new(&from_json(&spec.to_string()).unwrap()).unwrap();
+        assert_eq!(
+            (again.hash(), simulate(&again, &mut |_| true).unwrap().completion_cycles),
+            (found.hash(), completion)
+        );
+        let few = plan(network, json!({ "search": { "budget_steps": 1 } })).unwrap();
+        assert!(simulate(&few, &mut |_| true).unwrap().completion_cycles >= completion);
+    }
+    let mut other = serde_json::to_value(&plan(&mesh, json!({})).unwrap().spec).unwrap();
+    other["network"]["channel"]["latency_cycles"] = json!(3);
+    let fault = Plan::new(&from_json(&other.to_string()).unwrap()).unwrap_err().to_string();
+    assert!(fault.contains("which the search finds"), "{fault}");
+    let tie = plan(&json!({ "topology": { "kind": "torus", "size": [4, 4] } }), json!({})).unwrap_err().to_string();
+    assert!(tie.starts_with("network.routing.tie = parity: expected by_message"), "{tie}");
 }

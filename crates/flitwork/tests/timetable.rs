@@ -4,7 +4,7 @@ use flitwork::spec::from_json;
 use flitwork::timetable::{Entry, Timetable};
 use flitwork::topology::MAX_DIMS;
 use flitwork::traffic::{Attached, Table};
-use flitwork::{Error, Plan, PlanBound, plan_bound, simulate, synthesis_target};
+use flitwork::{Error, Plan, PlanBound, plan_bound, simulate};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ fn target(size: &[u32], change: &Value) -> Result<flitwork::SynthesisTarget, Str
     let workload = json!({ "kind": "all_to_all", "algorithm": "a2at", "message_flits": 20, "packet_flits": 8 });
     let spec = json!({ "network": network, "workload": workload });
     let plan = Plan::new(&from_json(&spec.to_string()).unwrap()).unwrap();
-    synthesis_target(&plan).map_err(|error| match error {
+    plan.synthesis_target().map_err(|error| match error {
         Error::Config { path, .. } => path,
         other => other.to_string(),
     })

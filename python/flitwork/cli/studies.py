@@ -218,6 +218,7 @@ def reproduce(
 #: for it at the end.
 _TURNS = (
     "booksim-2-alltoall",
+    "contention-free-alltoall",
     "booksim-2-validation",
     "makino-1997-ap1000",
     "yokota-2010-unsteady",

@@ -1,7 +1,7 @@
 """``fw.synthesise``: a schedule of an all-to-all with times, at or near the bound of its network.
 
-From above: the candidates are blocks of different lengths; for each a timetable is searched (in the simulator's
-crate), the shortest one for the message is kept, proved free of collisions when it is planned, and simulated.
+From above: the simulator's crate searches for timetables of blocks of different lengths and keeps the one that ends
+first; it is proved free of collisions when it is planned, and simulated.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ DEFAULT_STEPS = 100_000_000
 #: Longer runs are not simulated unasked [flits over channels].
 _MOST_FLIT_HOPS = 2e9
 _MOST_SEED = 2**64 - 1
-#: How far above the bound the shortest period of alike nodes may be before messages are placed one by one.
-_FAR = 1.05
 
 #: Called with the block that is tried [flits], the steps done and the best period so far (0: none) [cycles].
 Progress = Callable[[int, int, int], object]
@@ -163,7 +161,7 @@ def synthesise(
         raise ConfigError("simulated", repr(simulated), "True, False or None")
     if progress is not None and not callable(progress):
         raise ConfigError("progress", repr(progress), "a function of block, steps and period, or None")
-    lengths = {
+    lengths: dict[str, Any] = {
         name: value
         for name, value in {
             "message_flits": message_flits, "message_bytes": message_bytes,
@@ -171,121 +169,33 @@ def synthesise(
         }.items()
         if value is not None
     }  # fmt: skip
-    machine = _Machine.of(network, lengths)
+    machine = plan_of(simulation(network, all_to_all("a2a", **lengths)))
     deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
     options = {"seed": 1, **nest_run(run)}
-    search = _Search(machine, seed, deadline, progress)
-    attempts = [(block, machine.sizes is None) for block in machine.blocks()]
+
+    def goes_on(block: int, steps: int, period: int) -> bool:
+        return (progress is None or progress(block, steps, period) is not False) and time.monotonic() < deadline
+
     # Whether it fits into memory does not depend on what is found: it is seen before the search.
-    search.try_block(*attempts[0], 0)
-    search.planned(lengths, options)
-    for n, (block, by_pairs) in enumerate(attempts):
-        # Each gets an equal part of what is left.
-        least = search.try_block(block, by_pairs, max(0, budget_steps - search.steps) // (len(attempts) - n))
-        if search.over:
-            break
-        if block == 1 and not by_pairs and least - 1 > _FAR * machine.bound_cycles:
-            # Not for want of steps, and more than the cycle by which ports are not quite full: one direction at half a
-            # ring for all nodes fills some channels more than others.
-            attempts.append((block, True))
-    return search.finished(lengths, simulated, options)
+    _planned(network, _core.find_timetable(machine, seed, 0, None)[0], machine, lengths, options)
+    table, least, cycles, flits, steps, interrupted = _core.find_timetable(machine, seed, budget_steps, goes_on)
+    network, timetable, plan = _planned(network, table, machine, lengths, options)
+    flit_hops, _ = machine.estimated_work
+    short = flit_hops <= _MOST_FLIT_HOPS and not interrupted
+    wanted = short if simulated is None else simulated
+    result = run_plan(plan) if wanted else None
+    return Synthesis(network, timetable, Bound.of(plan), cycles, least, steps, seed, interrupted, flits, result)
 
 
-@dataclass(frozen=True)
-class _Machine:
-    """What a search needs to know of a network and its messages."""
-
-    network: Network
-    plan: _core.Plan
-    sizes: tuple[int, ...] | None
-    hop_cycles: int
-    ends_cycles: int
-    message_flits: int
-    packet_flits: int
-
-    @classmethod
-    def of(cls, network: Network, lengths: Mapping[str, Any]) -> _Machine:
-        """From a plan of the same messages, which checks their lengths."""
-        plan = plan_of(simulation(network, all_to_all("a2a", **lengths)))
-        sizes, *numbers = _core.synthesis_target(plan)
-        return cls(network, plan, None if sizes is None else tuple(sizes), *numbers)
-
-    def blocks(self) -> list[int]:
-        """Lengths of blocks that are worth a search, the most promising first [flits]."""
-        short = 1 if self.packet_flits == 1 else 0
-        return [block for block in dict.fromkeys((short, self.message_flits)) if block]
-
-    @property
-    def bound_cycles(self) -> float:
-        """The bound, shared out to the flits of a message [cycles]."""
-        return Bound.of(self.plan).tightest_cycles / self.message_flits
-
-    def search(
-        self, block: int, by_pairs: bool, seed: int, budget_steps: int, progress: Callable[[int, int], object]
-    ) -> tuple[_core.Table, int, int, bool]:
-        """A timetable of blocks of that length, the shortest period possible, steps, whether it was interrupted."""
-        if by_pairs or self.sizes is None:
-            return _core.synthesise_pairs(self.plan, block, seed, budget_steps, progress)
-        return _core.synthesise(list(self.sizes), self.hop_cycles, block, seed, budget_steps, progress)
-
-
-@dataclass
-class _Search:
-    """The best timetable so far, and the steps done."""
-
-    machine: _Machine
-    seed: int
-    deadline: float
-    progress: Progress | None
-    best: _core.Table | None = None
-    best_cycles: float = math.inf
-    least_period: int = 0
-    steps: int = 0
-    over: bool = False
-    interrupted: bool = False
-
-    def try_block(self, block: int, by_pairs: bool, budget_steps: int) -> int:
-        """Searches for a timetable of blocks of that length, and keeps it if its messages arrive earlier.
-
-        Returns the shortest period that ports and channels allow.
-        """
-        machine = self.machine
-
-        def goes_on(steps: int, period: int) -> bool:
-            is_stopped = self.progress is not None and self.progress(block, self.steps + steps, period) is False
-            self.over |= is_stopped or time.monotonic() > self.deadline
-            return not self.over
-
-        found, least, steps, interrupted = machine.search(block, by_pairs, self.seed, budget_steps, goes_on)
-        self.steps += steps
-        self.interrupted |= interrupted
-        self.over |= interrupted
-        cycles = _core.timetable_length(found, machine.plan, machine.message_flits)
-        if cycles < self.best_cycles:
-            self.best, self.best_cycles, self.least_period = found, cycles, least
-        return least
-
-    def finished(self, lengths: Mapping[str, Any], simulated: bool | None, run: Spec) -> Synthesis:
-        """The best, planned, bounded and perhaps simulated."""
-        network, timetable, plan = self.planned(lengths, run)
-        flit_hops, _ = self.machine.plan.estimated_work
-        short = flit_hops <= _MOST_FLIT_HOPS and not self.interrupted
-        wanted = short if simulated is None else simulated
-        result = run_plan(plan) if wanted else None
-        return Synthesis(
-            network, timetable, Bound.of(plan), int(self.best_cycles) + self.machine.ends_cycles, self.least_period,
-            self.steps, self.seed, self.interrupted, self.machine.message_flits, result,
-        )  # fmt: skip
-
-    def planned(self, lengths: Mapping[str, Any], run: Spec) -> tuple[Network, Timetable, _core.Plan]:
-        """The best for its network, proved and planned."""
-        assert self.best is not None
-        network = self.machine.network
-        timetable = Timetable(self.best, **lengths)
-        if any(size % 2 == 0 for size in timetable.sizes):
-            network = network.replace(tie="by_message")
-        if self.machine.packet_flits > timetable.block_flits:
-            # A packet is as long as its message then.
-            messages = {name: length for name, length in lengths.items() if name.startswith("message")}
-            timetable = Timetable(self.best, **messages)
-        return network, timetable, plan_of(simulation(network, timetable, run))
+def _planned(
+    network: Network, table: _core.Table, machine: _core.Plan, lengths: Mapping[str, Any], run: Spec
+) -> tuple[Network, Timetable, _core.Plan]:
+    """A timetable for its network, proved and planned."""
+    timetable = Timetable(table, **lengths)
+    if any(size % 2 == 0 for size in timetable.sizes):
+        network = network.replace(tie="by_message")
+    if (machine.packet_flits or 0) > timetable.block_flits:
+        # A packet is as long as its message then.
+        messages = {name: length for name, length in lengths.items() if name.startswith("message")}
+        timetable = Timetable(table, **messages)
+    return network, timetable, plan_of(simulation(network, timetable, run))

@@ -346,7 +346,7 @@ class Start(Value):
 
     TABLES = ("host.start",)
     cycles: Sequence[int] = default(None)
-    kind: Literal["together", "normal_range", "normal_sigma", "list"] = default("together")
+    kind: Literal["together", "normal_range", "normal_sigma", "uniform", "list"] = default("together")
     latest_cycles: int = default(0)
     latest_ns: float | str | Sequence[float | str] = default(None)
     ns: float | str | Sequence[float | str] = default(None)
@@ -413,7 +413,7 @@ class Host(Value):
     send_overhead_cycles: int = default(0)
     send_overhead_ns: float | str | Sequence[float | str] = default(None)
     send_queue: Literal["program_order", "as_ready"] = default("program_order")
-    start: Start | Literal["together", "normal_range", "normal_sigma", "list"] | Mapping[str, Any] = default(None)
+    start: Start | Literal["together", "normal_range", "normal_sigma", "uniform", "list"] | Mapping[str, Any] = default(None)
 
 
 @value

@@ -1,7 +1,7 @@
 //! The routes of a network on which every pair of terminals has one, for timetables: which ports and channels a block
 //! uses, and when.
 
-use super::workload::stages_cycles;
+use super::timetable_search::stages_cycles;
 use super::{Params, Plan};
 use crate::error::{Error, Result};
 use crate::routing::{Routing, RoutingSpec};
@@ -56,6 +56,25 @@ impl<'a> FixedRoutes<'a> {
         Ok(routes)
     }
 
+    /// Ways to write the numbers of terminals as digits by which the network may be alike at all of them, by their
+    /// radices, the lowest digit first: sizes of a grid, children of the levels of a tree, bits, or the number itself.
+    pub fn terminal_radices(&self) -> Vec<Vec<u32>> {
+        let terminals = self.fabric.terminals();
+        let mut radices = Vec::new();
+        if let Some(grid) = self.fabric.grid() {
+            let each = self.fabric.most_terminals();
+            radices.push(std::iter::once(each).chain(grid.sizes().iter().copied()).collect());
+        }
+        if let Some(tree) = self.fabric.tree() {
+            radices.push((1..=tree.levels()).map(|level| tree.children(level)).collect());
+        }
+        if terminals.is_power_of_two() {
+            radices.push(vec![2; terminals.trailing_zeros() as usize]);
+        }
+        radices.push(vec![terminals]);
+        radices
+    }
+
     fn path(&self, from: u32, to: u32, bits: u64) -> Vec<(u32, usize, u8)> {
         self.routing.path(self.fabric, self.fabric.end(from), self.fabric.end(to), bits)
     }
@@ -102,24 +121,5 @@ impl Plan {
     /// cycle.
     pub fn fixed_routes(&self) -> Result<FixedRoutes<'_>> {
         FixedRoutes::of(&self.spec.network, &self.fabric, &self.routing, &self.params)
-    }
-
-    /// Ways to write the numbers of terminals as digits by which the network may be alike at all of them, by their
-    /// radices, the lowest digit first: sizes of a grid, children of the levels of a tree, bits, or the number itself.
-    pub fn terminal_radices(&self) -> Vec<Vec<u32>> {
-        let terminals = self.fabric.terminals();
-        let mut radices = Vec::new();
-        if let Some(grid) = self.fabric.grid() {
-            let each = self.fabric.most_terminals();
-            radices.push(std::iter::once(each).chain(grid.sizes().iter().copied()).collect());
-        }
-        if let Some(tree) = self.fabric.tree() {
-            radices.push((1..=tree.levels()).map(|level| tree.children(level)).collect());
-        }
-        if terminals.is_power_of_two() {
-            radices.push(vec![2; terminals.trailing_zeros() as usize]);
-        }
-        radices.push(vec![terminals]);
-        radices
     }
 }

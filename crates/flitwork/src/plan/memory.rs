@@ -279,7 +279,8 @@ fn sent(workload: &WorkloadSpec, p: &Params, units: &Units, spec: &SimulationSpe
         },
         // Each rank has its starts and its arrivals in order.
         WorkloadSpec::Timetable { timetable, .. } => {
-            let rows = timetable.rows.saturating_mul(terminals);
+            // One that is still searched for has at most a start for each pair.
+            let rows = if timetable.is_empty() { terminals } else { timetable.rows }.saturating_mul(terminals);
             let table_bytes = timetable.memory_bytes().saturating_add(rows.saturating_mul(8));
             Footprint { table_bytes, packets: rows, shortest_flits: 1 }
         }

@@ -26,6 +26,7 @@ mod routing;
 mod run;
 mod threads;
 mod time;
+mod timetable_search;
 mod units;
 mod vc_policy;
 mod workload;
@@ -34,8 +35,9 @@ pub use bus::BusParams;
 pub use export::ChannelTable;
 pub use fixed_routes::FixedRoutes;
 pub use memory::{Usable, usable};
+pub use timetable_search::{FoundTimetable, SynthesisTarget};
 use workload::Resolved;
-pub use workload::{SynthesisTarget, Workload, synthesis_target};
+pub use workload::Workload;
 
 /// Most ports of a router, times input speed-up.
 const MAX_ROWS: usize = 64;

@@ -37,8 +37,7 @@ const MAX_STATE: f64 = 1e9;
 const MOST_EMPTY_PERIODS: f64 = 1e4;
 
 pub(super) use collective::{chosen, collective_flits};
-pub use timetable::{SynthesisTarget, synthesis_target};
-pub(super) use timetable::{check as check_timetable, stages_cycles};
+pub(super) use timetable::check as check_timetable;
 
 /// What is sent, resolved.
 #[derive(Debug, Clone)]

@@ -43,7 +43,7 @@ pub use threads::Threads;
 pub use units::{Rounded, Rounding, UnitsSpec};
 pub use vc_policy::{ServiceLevel, VcPolicy};
 pub(crate) use workload::{MAX_MESSAGE_BYTES, WORKLOADS};
-pub use workload::{ProcessSpec, WorkloadSpec};
+pub use workload::{ProcessSpec, TimetableSearch, WorkloadSpec};
 
 pub use crate::compat::{AdaptiveTie, CompatSpec, Productive};
 pub use crate::pace::{GapUnit, Over, PacingKind, PacingSpec};

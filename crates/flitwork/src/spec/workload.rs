@@ -125,6 +125,10 @@ pub enum WorkloadSpec {
         /// A file that holds it, in JSON.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         file: String,
+        /// How it is searched for where neither is given. Default: with seed 1 and 5,000,000 steps.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "TimetableSearch")]
+        search: Option<TimetableSearch>,
         /// Length of each message \[flits], at least 1, sent as blocks of the timetable, one a period; or say
         /// `message_bytes`. Default: 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -235,7 +239,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "timetable",
         "an all-to-all in which every block has a time",
-        "timetable, file, message_flits, message_bytes, packet_flits",
+        "timetable, file, search, message_flits, message_bytes, packet_flits",
         "",
     ),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits, software_times", ""),
@@ -266,6 +270,23 @@ impl WorkloadSpec {
             WorkloadSpec::Collective { sizes, .. } => Some(sizes),
             WorkloadSpec::AllToAll { .. } | WorkloadSpec::Programs { .. } | WorkloadSpec::Uniform { .. } => None,
         }
+    }
+}
+
+/// A search for a timetable, when a plan is made. Equal searches for equal networks find the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimetableSearch {
+    /// Seed of its random numbers. Default: 1.
+    pub seed: u64,
+    /// Moves that it may try; a million take about a second. Default: 5,000,000.
+    #[schemars(range(min = 1))]
+    pub budget_steps: u64,
+}
+
+impl Default for TimetableSearch {
+    fn default() -> Self {
+        TimetableSearch { seed: 1, budget_steps: 5_000_000 }
     }
 }
 

@@ -1,30 +1,30 @@
 //! A timetable as a workload: whether it is one, and whether this network is the one that it is for.
 
 use super::super::fixed_routes::FixedRoutes;
+use super::super::timetable_search::{Machine, check_cables, check_routes, hop_cycles};
 use super::super::units::{MESSAGE_FLITS, message_flits};
 use super::{Context, MOST_FLITS, Params, Workload};
+use crate::collective::{AllToAllOptions, Sync};
 use crate::error::{Error, Result};
-use crate::pace::PacingKind;
 use crate::routing::{RoutingSpec, Tie};
 use crate::schedule::{Placement, Schedule};
-use crate::spec::{NetworkSpec, Pipeline, Switching, WorkloadSpec};
+use crate::spec::{NetworkSpec, TimetableSearch, WorkloadSpec};
 use crate::timetable::{PairTimetable, Timetable};
 use crate::topology::Grid;
-use crate::traffic::no_file;
-use std::sync::Arc;
+use crate::traffic::{Attached, no_file};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const PATH: &str = "workload.timetable";
 /// Latest start of a block \[cycles].
 const MOST_CYCLES: u128 = 1 << 60;
-/// Routers of the largest network that timetables are searched for.
-const MOST_NODES: usize = 1 << 16;
-/// Terminals of the largest one of which each pair has its own start.
-const MOST_TERMINALS: usize = 1 << 11;
+/// Timetables that are kept, so that a network that is planned again is not searched again.
+const MOST_KEPT: usize = 64;
 
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
     pub(super) fn timetable(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
-        let WorkloadSpec::Timetable { timetable, file, message_flits: flits, message_bytes, packet_flits } = spec
+        let WorkloadSpec::Timetable { timetable, file, search, message_flits: flits, message_bytes, packet_flits } =
+            spec
         else {
             return Err(Error::config(self.path("kind"), "another one", "timetable", ""));
         };
@@ -35,6 +35,14 @@ impl Context<'_> {
         }
         if message == 0 {
             return Err(Error::config(self.path("message_flits"), 0, "at least 1 flit", ""));
+        }
+        if timetable.table().is_none() && (timetable.is_empty() || search.is_some()) {
+            let found = self.searched(search.get_or_insert_default(), message, *packet_flits)?;
+            if !timetable.is_empty() && *timetable != found {
+                let expected = format!("{}, which the search finds", found.sha256);
+                return Err(Error::config(PATH, &timetable.sha256, expected, "leave it out"));
+            }
+            *timetable = found;
         }
         if let Some(timetable) = timetable.pair_timetable() {
             let routes = self.routes_of(timetable)?;
@@ -49,6 +57,30 @@ impl Context<'_> {
         }
         self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles), message)?;
         Ok(Workload::Schedule { schedule: timetable.schedule(message), packet_flits: *packet_flits })
+    }
+
+    /// The timetable that a search finds for this network.
+    fn searched(&self, search: &TimetableSearch, message: u64, packet_flits: u32) -> Result<Attached> {
+        self.check_placement()?;
+        let Context { network, fabric, routing, params, .. } = *self;
+        let machine = Machine { network, fabric, routing, params };
+        let target = machine.target(message, packet_flits)?;
+        let even = target.sizes.iter().flatten().any(|size| size % 2 == 0);
+        if even && tie(network) != Tie::ByMessage {
+            return Err(needs_direction(network));
+        }
+        let key = format!("{target:?} {search:?} {:?} {}", network.routing, fabric.fingerprint());
+        if let Some((_, found)) = kept().iter().find(|(of, _)| *of == key) {
+            return Ok(found.clone());
+        }
+        let found = machine.find(&target, (search.seed, search.budget_steps), &mut |_, _| true)?;
+        let found = Attached::new(found.table);
+        let mut kept = kept();
+        if kept.len() == MOST_KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, found.clone()));
+        Ok(found)
     }
 
     /// Fills in the longest packet of blocks of this length, and checks that it fits into one; and whether messages of
@@ -118,11 +150,7 @@ impl Context<'_> {
 
 /// Whether the routing and the delays of a network are those that a timetable counts on.
 pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, params: &Params) -> Result<()> {
-    let routing = network.routing.as_ref();
-    let tie = match routing {
-        Some(RoutingSpec::DimensionOrder(options)) => options.tie,
-        _ => Tie::Parity,
-    };
+    let tie = tie(network);
     let WorkloadSpec::Timetable { timetable, .. } = workload else {
         if tie == Tie::ByMessage {
             let hint = "set network.routing.tie to plus, parity, random or split";
@@ -137,13 +165,7 @@ pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, pa
     let timetable = timetable.timetable(PATH)?;
     check_routes(network)?;
     if timetable.has_ties() && tie != Tie::ByMessage {
-        let expected = "by_message: the timetable says which way its blocks go at half a ring";
-        return Err(Error::config(
-            "network.routing.tie",
-            tie.name(),
-            expected,
-            "set network.routing.tie = \"by_message\"",
-        ));
+        return Err(needs_direction(network));
     }
     let hop = hop_cycles(network, params);
     if timetable.hop_cycles != hop {
@@ -152,6 +174,25 @@ pub(in super::super) fn check(network: &NetworkSpec, workload: &WorkloadSpec, pa
         return Err(Error::config(format!("{PATH}.hop_cycles"), timetable.hop_cycles, expected, hint));
     }
     Ok(())
+}
+
+/// The rule of dimension order for the direction at half a ring.
+fn tie(network: &NetworkSpec) -> Tie {
+    match &network.routing {
+        Some(RoutingSpec::DimensionOrder(options)) => options.tie,
+        _ => Tie::Parity,
+    }
+}
+
+fn needs_direction(network: &NetworkSpec) -> Error {
+    let expected = "by_message: the timetable says which way its blocks go at half a ring";
+    Error::config("network.routing.tie", tie(network).name(), expected, "set network.routing.tie = \"by_message\"")
+}
+
+/// What was searched for, and what was found, the oldest first.
+fn kept() -> MutexGuard<'static, Vec<(String, Attached)>> {
+    static KEPT: Mutex<Vec<(String, Attached)>> = Mutex::new(Vec::new());
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl super::super::Plan {
@@ -168,179 +209,8 @@ impl super::super::Plan {
         let WorkloadSpec::Timetable { message_flits: flits, message_bytes, .. } = &self.spec.workload else {
             return None;
         };
-        let flits = message_flits(*flits, *message_bytes, &self.units).ok()?;
-        let whole = Timetable { block_flits: u32::try_from(flits).ok()?, ..Timetable::clone(self.timetable()?) };
-        Some(Arc::new(whole).schedule(flits))
+        let message_flits = message_flits(*flits, *message_bytes, &self.units).ok()?;
+        let options = AllToAllOptions { message_flits, sync: Sync::Async, nic_ports: 1 };
+        crate::collective::all_to_all("a2a", &Grid::mesh(&[self.fabric.terminals()]), &options).ok()
     }
-}
-
-/// What a timetable for the messages of a plan has to fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SynthesisTarget {
-    /// Sizes of a torus that is alike at all nodes, so that a timetable by relative vectors does; `None`: every pair of
-    /// terminals has its own start, by [`super::super::Plan::fixed_routes`].
-    pub sizes: Option<Vec<u32>>,
-    /// From one channel of a route to the next, where channels are alike \[cycles].
-    pub hop_cycles: u32,
-    /// What injection and ejection add to the length of any timetable \[cycles].
-    pub ends_cycles: u32,
-    /// Length of a message \[flits].
-    pub message_flits: u64,
-    /// Longest packet \[flits].
-    pub packet_flits: u32,
-}
-
-/// What a timetable for the messages of a plan has to fit. The plan is that of an all-to-all whose messages are equally
-/// long.
-///
-/// # Errors
-/// [`Error::Config`] where the network is none that timetables are for, or where flits would wait whatever the
-/// timetable.
-pub fn synthesis_target(plan: &super::super::Plan) -> Result<SynthesisTarget> {
-    let (network, params) = (&plan.spec.network, &plan.params);
-    let Workload::Schedule { schedule, packet_flits } = &plan.workload else {
-        return Err(Error::config("workload.kind", "given", "an all-to-all", ""));
-    };
-    if params.terminals < 2 {
-        let expected = "at least 2 terminals, which have something to send to each other";
-        return Err(Error::config("network.topology", format!("{} terminals", params.terminals), expected, ""));
-    }
-    let torus = plan.fabric.grid().filter(|grid| **grid == Grid::torus(grid.sizes()));
-    let alike = torus.filter(|_| plan.fabric.has_one_terminal_each() && check_routes(network).is_ok());
-    let most = if alike.is_some() { MOST_NODES } else { MOST_TERMINALS };
-    if params.terminals > most {
-        let expected = format!("at most {most}: the search would take too long");
-        return Err(Error::config("network.topology", format!("{} terminals", params.terminals), expected, ""));
-    }
-    if alike.is_none() {
-        plan.fixed_routes()?;
-    }
-    let message_flits = schedule.messages().map(|message| message.size).next().unwrap_or(1);
-    let packet = u64::from(*packet_flits).min(message_flits) as u32;
-    let shortest = if packet == 0 { 1 } else { (message_flits - 1) % u64::from(packet) + 1 };
-    check_pauses(network)?;
-    check_pipeline(network, shortest)?;
-    check_buffers(plan, packet)?;
-    Ok(SynthesisTarget {
-        sizes: alike.map(|grid| grid.sizes().to_vec()),
-        hop_cycles: hop_cycles(network, params),
-        ends_cycles: params.inject_cycles + stages_cycles(network) + params.eject_cycles - 1,
-        message_flits,
-        packet_flits: *packet_flits,
-    })
-}
-
-/// Refuses rings of length 2 with one cable, where the channels towards plus and minus are one.
-fn check_cables(grid: Option<&Grid>) -> Result<()> {
-    let joined = grid.is_some_and(|grid| *grid != Grid::torus(grid.sizes()) && *grid == single_cables(grid.sizes()));
-    if !joined {
-        return Ok(());
-    }
-    let expected = "double: a timetable counts a channel for each direction of a ring";
-    Err(Error::config("network.topology.ring2", "single", expected, "set network.topology.ring2 = \"double\""))
-}
-
-/// A torus whose rings of length 2 have one cable.
-fn single_cables(sizes: &[u32]) -> Grid {
-    Grid::new(sizes, &vec![true; sizes.len()], true)
-}
-
-/// Refuses all routes but those that a timetable counts on.
-fn check_routes(network: &NetworkSpec) -> Result<()> {
-    let Some(RoutingSpec::DimensionOrder(options)) = &network.routing else {
-        let kind = network.routing.as_ref().map_or("none", RoutingSpec::kind);
-        let expected = "dimension_order: a timetable counts the channels of these routes";
-        return Err(Error::config("network.routing.kind", kind, expected, ""));
-    };
-    if options.order.iter().copied().eq(0..options.order.len()) {
-        return Ok(());
-    }
-    let expected = "dimensions in ascending order, as a timetable counts their channels";
-    Err(Error::config("network.routing.order", format!("{:?}", options.order), expected, "leave it out"))
-}
-
-/// Refuses pauses of the network interfaces, which a timetable does not know.
-fn check_pauses(network: &NetworkSpec) -> Result<()> {
-    let (nic, why) = (&network.nic, "a timetable leaves no time for pauses between packets");
-    if nic.packet_gap_cycles > 0 {
-        let (path, expected) = ("network.nic.packet_gap_cycles", format!("0: {why}"));
-        return Err(Error::config(path, nic.packet_gap_cycles, expected, "leave it out"));
-    }
-    if nic.pacing.kind != PacingKind::None {
-        let given = serde_json::to_value(nic.pacing.kind).unwrap_or_default();
-        let (path, expected) = ("network.nic.pacing.kind", format!("none: {why}"));
-        return Err(Error::config(path, given.as_str().unwrap_or("given"), expected, "leave out network.nic.pacing"));
-    }
-    if !nic.service.is_default() {
-        let expected = "the defaults: a timetable says which message is sent when";
-        return Err(Error::config("network.nic.service", "given", expected, "leave it out"));
-    }
-    Ok(())
-}
-
-/// Refuses router pipelines in which packets that follow each other closely wait. `shortest`: the shortest packet.
-fn check_pipeline(network: &NetworkSpec, shortest: u64) -> Result<()> {
-    let router = &network.router;
-    if router.wait_for_tail_credit {
-        let expected = "false: packets that follow each other would wait for credits";
-        let (path, hint) = ("network.router.wait_for_tail_credit", "leave it out");
-        return Err(Error::config(path, true, expected, hint));
-    }
-    if router.pipeline == Pipeline::AtFront && stages_cycles(network) > 0 {
-        let expected =
-            "pipelined: packets that follow each other would wait for the delays of routing and VC allocation";
-        let hint = "set network.router.pipeline = \"pipelined\"";
-        return Err(Error::config("network.router.pipeline", "at_front", expected, hint));
-    }
-    let allocation = if router.speculative { 0 } else { router.vc_alloc_delay_cycles };
-    if u64::from(allocation) >= shortest {
-        let expected = format!("less than the shortest packet, {shortest} flits: others would wait for its VC");
-        let (path, hint) =
-            ("network.router.vc_alloc_delay_cycles", "set it to 0, or network.router.speculative = true");
-        return Err(Error::config(path, allocation, expected, hint));
-    }
-    if !router.compat.pipelined_stages && router.routing_delay_cycles.max(router.st_delay_cycles) > 1 {
-        let expected = "true: stages that take one flit at a time make others wait";
-        return Err(Error::config("network.router.compat.pipelined_stages", false, expected, "leave it out"));
-    }
-    Ok(())
-}
-
-/// Refuses buffers so small that flits wait for credits.
-fn check_buffers(plan: &super::super::Plan, packet_flits: u32) -> Result<()> {
-    let (network, params) = (&plan.spec.network, &plan.params);
-    let stages = stages_cycles(network);
-    // A channel may be longer than the others: there and back.
-    let ports = |router| (0..plan.fabric.network_ports()).map(move |port| (router, port));
-    let latencies = (0..plan.fabric.routers())
-        .flat_map(ports)
-        .filter_map(|(router, port)| plan.fabric.latency_cycles(router, port));
-    let longer = latencies.max().unwrap_or(0).saturating_sub(network.channel.latency_cycles);
-    let round_trips = [
-        params.hop_cycles + stages + params.credit_cycles + 2 * longer,
-        params.inject_cycles + stages + params.inject_credit_cycles,
-        params.eject_cycles + params.eject_credit_cycles,
-    ];
-    let round_trip = u64::from(round_trips.into_iter().max().unwrap_or(0));
-    // Under virtual cut-through a packet asks for its last credit when it begins.
-    let whole = network.router.switching == Switching::VirtualCutThrough;
-    let ahead = if whole { u64::from(packet_flits.max(1)) - 1 } else { 0 };
-    let least = round_trip + ahead - u64::from(params.shared_buffer_flits).min(round_trip + ahead - 1);
-    if u64::from(params.buffer_flits) >= least {
-        return Ok(());
-    }
-    let expected = format!("at least {least} flits: a credit returns after {round_trip} cycles, and flits would wait");
-    let hint = format!("set network.router.buffer_flits = {least}");
-    Err(Error::config("network.router.buffer_flits", params.buffer_flits, expected, hint))
-}
-
-/// From the arrival of a head at a router to its request of the switch, where nothing waits \[cycles].
-pub(in super::super) fn stages_cycles(network: &NetworkSpec) -> u32 {
-    let router = &network.router;
-    router.routing_delay_cycles + if router.speculative { 0 } else { router.vc_alloc_delay_cycles }
-}
-
-/// From one channel of a route to the next, where nothing waits \[cycles].
-fn hop_cycles(network: &NetworkSpec, params: &Params) -> u32 {
-    stages_cycles(network) + params.hop_cycles
 }
