@@ -360,6 +360,13 @@ def test_other_networks_have_a_start_for_each_message(network: fw.Network, tmp_p
     assert by_pairs(network).timetable.json == plan.timetable.json
 
 
+@pytest.mark.parametrize(("packet", "block", "most"), [(1, 1, 1.01), (1000, 1_048_000, 1.6)])
+def test_messages_longer_than_a_block_go_in_several(packet: int, block: int, most: float) -> None:
+    plan = found(3, message_flits=3_000_000, packet_flits=packet, budget_steps=1000, simulated=False)
+    # A lane has as many rows as the ring has nodes: three, where two would do.
+    assert plan.timetable.block_flits == block and plan.ratio_to_bound < most
+
+
 def test_even_rings_share_half_a_ring_out_by_pairs() -> None:
     """All nodes alike would load one direction with 36 flits and the other with 28."""
     plan = by_pairs(fw.Torus(16), budget_steps=4 * STEPS)

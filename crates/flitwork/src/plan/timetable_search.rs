@@ -15,6 +15,8 @@ use std::sync::Arc;
 const MOST_NODES: usize = 1 << 16;
 /// Terminals of the largest one of which each pair has its own start.
 const MOST_TERMINALS: usize = 1 << 11;
+/// Longest block that is searched for \[flits].
+const LONGEST_BLOCK: u32 = 1 << 20;
 /// How far above the shortest period by pairs that of alike nodes may be before messages are placed one by one \[%].
 const FAR_PERCENT: u64 = 5;
 
@@ -44,10 +46,12 @@ pub struct SynthesisTarget {
 }
 
 impl SynthesisTarget {
-    /// Lengths of blocks that are worth a search \[flits].
+    /// Lengths of blocks that are worth a search: whole messages, or whole packets of those that are too long, and
+    /// single flits \[flits].
     fn blocks(&self) -> Vec<u32> {
-        let message = u32::try_from(self.message_flits).unwrap_or(u32::MAX);
-        if self.packet_flits == 1 && message > 1 { vec![1, message] } else { vec![message] }
+        let whole_packets = LONGEST_BLOCK / self.packet_flits.max(1) * self.packet_flits.max(1);
+        let long = u32::try_from(self.message_flits).map_or(whole_packets, |message| message.min(whole_packets));
+        if self.packet_flits == 1 && long > 1 { vec![1, long] } else { vec![long] }
     }
 }
 
