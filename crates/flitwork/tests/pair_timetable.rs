@@ -1,7 +1,7 @@
 //! Timetables by pairs: found on networks of every shape, proved, run to the cycle.
 
 use flitwork::spec::from_json;
-use flitwork::synthesis::{PairOrder, pair_bound_cycles, synthesise_pairs};
+use flitwork::synthesis::{PairOrder, synthesise_pairs};
 use flitwork::timetable::{PairTimetable, Routes};
 use flitwork::topology::{Channel, Fabric, Graph};
 use flitwork::traffic::{Attached, Table};
@@ -36,8 +36,7 @@ fn found(network: &Value, fabric: Option<&Fabric>, block_flits: u32, budget_step
     let routes = target.fixed_routes().unwrap();
     let radices = routes.terminal_radices();
     let order = PairOrder { routes: &routes, block_flits, radices, seed: 1, budget_steps };
-    let timetable = synthesise_pairs(&order, &mut |_| true).unwrap();
-    let least_period_cycles = pair_bound_cycles(&order).unwrap();
+    let (timetable, least_period_cycles) = synthesise_pairs(&order, &mut |_| true).unwrap();
     Found { timetable, least_period_cycles, target }
 }
 

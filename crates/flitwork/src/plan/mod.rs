@@ -22,6 +22,7 @@ mod fixed_routes;
 mod hosts;
 mod kernel;
 mod memory;
+mod recent;
 mod routing;
 mod run;
 mod threads;

@@ -1,5 +1,6 @@
 //! The routing of a plan: resolved, and free of deadlock.
 
+use super::recent::Recent;
 use super::{memory, needs_dateline};
 use crate::error::{Error, Result};
 use crate::routing::{
@@ -7,7 +8,6 @@ use crate::routing::{
 };
 use crate::spec::{NetworkSpec, RunSpec, Switching, VcPolicy};
 use crate::topology::{Fabric, Shape};
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Fills in what was left open, and checks every field.
@@ -38,7 +38,7 @@ pub(super) fn check(
         return Ok(());
     }
     let described = if as_described { described(network, fabric) } else { None };
-    if described.as_ref().is_some_and(|text| seen_free().contains(text)) {
+    if described.as_ref().is_some_and(|text| seen_free().get(text).is_some()) {
         return Ok(());
     }
     let buffers = match network.router.switching {
@@ -57,7 +57,7 @@ pub(super) fn check(
     match found {
         Finding::Free => {
             if let Some(text) = described {
-                seen_free().push(text);
+                seen_free().push(text, ());
             }
             Ok(())
         }
@@ -139,27 +139,9 @@ fn way_out(network: &NetworkSpec, verdict: &dyn Fn(Buffers) -> Finding, buffers:
 
 /// The descriptions of networks on which no cycle was found: the points of a sweep share a few networks, and to follow
 /// all routes of one takes longer than all else in a plan.
-static FREE: Mutex<SeenFree> = Mutex::new(SeenFree(VecDeque::new()));
+static FREE: Mutex<Recent<()>> = Mutex::new(Recent::new(32));
 
-/// The last descriptions, the newest at the end.
-struct SeenFree(VecDeque<String>);
-
-impl SeenFree {
-    const MOST: usize = 32;
-
-    fn contains(&self, text: &String) -> bool {
-        self.0.contains(text)
-    }
-
-    fn push(&mut self, text: String) {
-        if self.0.len() == Self::MOST {
-            self.0.pop_front();
-        }
-        self.0.push_back(text);
-    }
-}
-
-fn seen_free() -> MutexGuard<'static, SeenFree> {
+fn seen_free() -> MutexGuard<'static, Recent<()>> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -189,10 +189,10 @@ impl<'a> Machine<'a> {
     fn by_pairs(&self, attempt: &Attempt, look: &mut dyn FnMut(Progress) -> bool) -> Result<FoundTimetable> {
         let routes = self.fixed_routes()?;
         let order = attempt.by_pairs(&routes, routes.terminal_radices());
-        let found = synthesis::synthesise_pairs(&order, look)?;
+        let (found, least_period_cycles) = synthesis::synthesise_pairs(&order, look)?;
         let length = found.length_cycles(&routes, attempt.target.message_flits);
         Ok(FoundTimetable {
-            least_period_cycles: synthesis::pair_bound_cycles(&order)?,
+            least_period_cycles,
             length_cycles: length + u64::from(attempt.target.ends_cycles),
             message_flits: attempt.target.message_flits,
             table: Table::PairTimetable(Arc::new(found)),

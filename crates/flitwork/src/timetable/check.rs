@@ -194,17 +194,10 @@ impl Timetable {
 
     /// Uses of one part with one shift, in the order of their cycles.
     fn check_within(&self, uses: &[Use]) -> Result<(), Fault> {
-        for (i, one) in uses.iter().enumerate() {
-            // Behind the last one comes the first one of the next period.
-            let (next, ahead) = match uses.get(i + 1) {
-                Some(next) => (next, next.from - one.from),
-                None => (&uses[0], uses[0].from + self.period_cycles - one.from),
-            };
-            if ahead < u64::from(self.block_flits) {
-                return Err(collision(next.from, one, next));
-            }
+        match first_overlap(uses, |one| one.from, self.period_cycles, self.block_flits) {
+            None => Ok(()),
+            Some((one, next)) => Err(collision(next.from, one, next)),
         }
-        Ok(())
     }
 
     /// Uses of one part with one shift, and those with another.
@@ -227,6 +220,22 @@ impl Timetable {
         }
         Ok(())
     }
+}
+
+/// The first two of some uses of a part, in the order of their cycles in a period, that are less than a block apart.
+pub(super) fn first_overlap<U>(
+    uses: &[U],
+    cycle: impl Fn(&U) -> u64,
+    period_cycles: u64,
+    block_flits: u32,
+) -> Option<(&U, &U)> {
+    // Behind the last one comes the first one of the next period.
+    let next = |i: usize| match uses.get(i + 1) {
+        Some(next) => (next, cycle(next)),
+        None => (&uses[0], cycle(&uses[0]) + period_cycles),
+    };
+    let apart = |&(one, (_, then)): &(&U, (&U, u64))| then - cycle(one) < u64::from(block_flits);
+    uses.iter().enumerate().map(|(i, one)| (one, next(i))).find(apart).map(|(one, (next, _))| (one, next))
 }
 
 fn collision(cycle: u64, one: &Use, other: &Use) -> Fault {

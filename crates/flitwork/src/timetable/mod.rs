@@ -28,6 +28,8 @@ mod stored;
 pub use check::{Fault, Resource};
 pub use directions::Directions;
 pub(crate) use pairs::pairs;
+#[cfg(test)]
+pub(crate) use pairs::tests::Walks;
 pub use pairs::{PairFault, PairTimetable, Routes};
 
 use crate::topology::{Grid, MAX_DIMS};
@@ -98,19 +100,15 @@ impl Timetable {
 
     /// How many of the blocks a message of so many flits is cut into.
     pub fn blocks(&self, message_flits: u64) -> u64 {
-        message_flits.div_ceil(u64::from(self.block_flits.max(1))).max(1)
+        blocks(self.block_flits, message_flits)
     }
 
     /// Cycles from the first start to the end of the last flit's way through the last ejection port, for messages of so
     /// many flits, without what injection and ejection add to every block.
     pub fn length_cycles(&self, message_flits: u64) -> u64 {
-        let blocks = self.blocks(message_flits);
-        let last = message_flits - (blocks - 1) * u64::from(self.block_flits);
         // A node is late by shifts only, and some node has each start that the shifts can make.
-        let latest = |e: &Entry, flits: u64| self.latest_start(e) + e.way_cycles(self.hop_cycles) + flits;
-        let end = |flits| self.entries.iter().map(|e| latest(e, flits)).max().unwrap_or(0);
-        let before = if blocks > 1 { (blocks - 2) * self.period_cycles + end(u64::from(self.block_flits)) } else { 0 };
-        before.max((blocks - 1) * self.period_cycles + end(last))
+        let latest = self.entries.iter().map(|e| self.latest_start(e) + e.way_cycles(self.hop_cycles)).max();
+        latest.map_or(0, |latest| length_cycles(self.period_cycles, self.block_flits, message_flits, latest))
     }
 
     /// The latest start of an entry at any node.
@@ -120,6 +118,21 @@ impl Timetable {
         let step = self.shifts[entry.shift as usize].iter().fold(period, |g, &s| gcd(g, s.unsigned_abs() % period));
         entry.start % step + (period - step)
     }
+}
+
+/// How many blocks of one length a message of so many flits is cut into.
+fn blocks(block_flits: u32, message_flits: u64) -> u64 {
+    message_flits.div_ceil(u64::from(block_flits.max(1))).max(1)
+}
+
+/// Cycles until messages of so many flits have arrived, a block a period: `latest` is the last cycle of a period in
+/// which the first flit of a block is at an ejection port.
+fn length_cycles(period_cycles: u64, block_flits: u32, message_flits: u64, latest: u64) -> u64 {
+    let (blocks, block) = (blocks(block_flits, message_flits), u64::from(block_flits));
+    let last = message_flits - (blocks - 1) * block;
+    // The last blocks may be so short that those of the period before end later.
+    let before = if blocks > 1 { (blocks - 2) * period_cycles + latest + block } else { 0 };
+    before.max((blocks - 1) * period_cycles + latest + last)
 }
 
 /// Greatest common divisor; that of 0 and a number is the number.

@@ -23,6 +23,15 @@ struct Stored {
     entries: Vec<Vec<i64>>,
 }
 
+/// What a timetable file says.
+pub(super) fn read<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|fault| {
+        let place = format!("line {} column {}", fault.line(), fault.column());
+        let hint = "flitwork synthesise writes such files";
+        Error::config(path, place, format!("a timetable in JSON: {fault}"), hint)
+    })
+}
+
 impl Timetable {
     /// As JSON, entries in ascending order of their starts.
     pub fn to_json(&self) -> String {
@@ -50,11 +59,7 @@ impl Timetable {
     /// [`Error::Config`] with the path of what is wrong, below `path`.
     pub fn from_json(text: &str, path: &str) -> Result<Timetable> {
         let at = |field: &str| if field.is_empty() { path.to_string() } else { format!("{path}.{field}") };
-        let stored: Stored = serde_json::from_str(text).map_err(|fault| {
-            let place = format!("line {} column {}", fault.line(), fault.column());
-            let hint = "flitwork synthesise writes such files";
-            Error::config(path, place, format!("a timetable in JSON: {fault}"), hint)
-        })?;
+        let stored: Stored = read(text, path)?;
         let dims = stored.sizes.len();
         if !(1..=MAX_DIMS).contains(&dims) {
             return Err(Error::config(at("sizes"), format!("{:?}", stored.sizes), "1 to 6 sizes", ""));

@@ -1,6 +1,7 @@
 //! A timetable as a workload: whether it is one, and whether this network is the one that it is for.
 
 use super::super::fixed_routes::FixedRoutes;
+use super::super::recent::Recent;
 use super::super::timetable_search::{Machine, check_cables, check_routes, hop_cycles};
 use super::super::units::{MESSAGE_FLITS, message_flits};
 use super::{Context, MOST_FLITS, Params, Workload};
@@ -17,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const PATH: &str = "workload.timetable";
 /// Latest start of a block \[cycles].
 const MOST_CYCLES: u128 = 1 << 60;
-/// Timetables that are kept, so that a network that is planned again is not searched again.
-const MOST_KEPT: usize = 64;
+/// The largest timetable that is kept for the next plan of the same network \[bytes].
+const MOST_KEPT_BYTES: u64 = 4 << 20;
 
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
@@ -70,16 +71,14 @@ impl Context<'_> {
             return Err(needs_direction(network));
         }
         let key = format!("{target:?} {search:?} {:?} {}", network.routing, fabric.fingerprint());
-        if let Some((_, found)) = kept().iter().find(|(of, _)| *of == key) {
+        if let Some(found) = kept().get(&key) {
             return Ok(found.clone());
         }
         let found = machine.find(&target, (search.seed, search.budget_steps), &mut |_, _| true)?;
         let found = Attached::new(found.table);
-        let mut kept = kept();
-        if kept.len() == MOST_KEPT {
-            kept.remove(0);
+        if found.memory_bytes() <= MOST_KEPT_BYTES {
+            kept().push(key, found.clone());
         }
-        kept.push((key, found.clone()));
         Ok(found)
     }
 
@@ -189,9 +188,9 @@ fn needs_direction(network: &NetworkSpec) -> Error {
     Error::config("network.routing.tie", tie(network).name(), expected, "set network.routing.tie = \"by_message\"")
 }
 
-/// What was searched for, and what was found, the oldest first.
-fn kept() -> MutexGuard<'static, Vec<(String, Attached)>> {
-    static KEPT: Mutex<Vec<(String, Attached)>> = Mutex::new(Vec::new());
+/// What was found for which search.
+fn kept() -> MutexGuard<'static, Recent<Attached>> {
+    static KEPT: Mutex<Recent<Attached>> = Mutex::new(Recent::new(32));
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

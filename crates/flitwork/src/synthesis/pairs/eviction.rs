@@ -102,7 +102,7 @@ pub(super) fn place(
     let mut board = Board::new(units, places);
     let mut waiting = by_difficulty(units);
     let mut costs = vec![0; places];
-    let (mut looked, mut steps, mut counted) = (0, 0, 0);
+    let (mut looked, mut steps) = (0, 0);
     while let Some(unit) = waiting.pop() {
         board.add_costs(unit, &mut costs);
         let least = costs.iter().copied().min().unwrap_or(0);
@@ -117,10 +117,9 @@ pub(super) fn place(
         }
         looked += (units.uses(unit).len() as u64 + 2) * places as u64;
         if looked >= STEP * LOOK {
-            (steps, looked) = (steps + looked / STEP, looked % STEP);
-            let goes_on = meter.took(steps - counted);
-            counted = steps;
-            if !goes_on || steps >= budget {
+            let taken = looked / STEP;
+            (steps, looked) = (steps + taken, looked % STEP);
+            if !meter.took(taken) || steps >= budget {
                 return None;
             }
         }

@@ -121,16 +121,18 @@ pub fn pair_bound_cycles(order: &PairOrder) -> Result<u64> {
     Ok(demand.least(order.routes.terminals(), order.block_flits) * u64::from(order.block_flits))
 }
 
-/// Searches for a timetable by pairs with a short period, as [`super::synthesise`] does for tori.
+/// Searches for a timetable by pairs with a short period, as [`super::synthesise`] does for tori. Beside it the bound
+/// of the period, as [`pair_bound_cycles`] \[cycles].
 ///
 /// # Errors
 /// As for [`pair_bound_cycles`].
-pub fn synthesise_pairs(order: &PairOrder, progress: &mut dyn FnMut(Progress) -> bool) -> Result<PairTimetable> {
+pub fn synthesise_pairs(order: &PairOrder, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(PairTimetable, u64)> {
     let demand = check(order)?;
     let terminals = order.routes.terminals();
     let least = demand.least(terminals, order.block_flits);
     let place = demand.place_cycles(order.block_flits);
-    let mut meter = Meter::new(least * u64::from(order.block_flits), order.budget_steps, progress);
+    let bound_cycles = least * u64::from(order.block_flits);
+    let mut meter = Meter::new(bound_cycles, order.budget_steps, progress);
     let alike = order.radices.iter().find_map(|radices| Units::alike(order, radices));
     let single = || Units::single(order);
     let mut best = match &alike {
@@ -147,7 +149,7 @@ pub fn synthesise_pairs(order: &PairOrder, progress: &mut dyn FnMut(Progress) ->
     let period_cycles = best.length * place;
     let found = PairTimetable { terminals, period_cycles, block_flits: order.block_flits, starts };
     debug_assert_eq!(found.check(order.routes), Ok(()));
-    Ok(found)
+    Ok((found, bound_cycles))
 }
 
 /// Places by pair, of a period of so many.
@@ -162,8 +164,10 @@ fn one_by_one(demand: &Demand, units: &Units, place: u64) -> Placed {
 /// Shortens a period: first to one that is easily found, then step by step.
 fn improve(order: &PairOrder, units: &Units, least: u64, best: Placed, budget: u64, meter: &mut Meter) -> Placed {
     let end = meter.left() - budget.min(meter.left());
-    let fits = |places: u64| places.saturating_mul(u64::from(units.parts())) <= MOST_CELLS;
     let attempt = |places: u64, budget: u64, meter: &mut Meter| {
+        if places.saturating_mul(u64::from(units.parts())) > MOST_CELLS {
+            return None;
+        }
         meter.trying(places * u64::from(order.block_flits));
         let mut random = Random::new(order.seed, places);
         let slots = eviction::place(units, places as usize, budget, &mut random, meter)?;
@@ -174,16 +178,13 @@ fn improve(order: &PairOrder, units: &Units, least: u64, best: Placed, budget: u
     for quarters in [5, 6, 8, 12] {
         let places = (least * quarters).div_ceil(4);
         let budget = meter.left().saturating_sub(end) / 8;
-        if places >= best.length || !fits(places) || budget == 0 {
+        if places >= best.length || budget == 0 {
             break;
         }
         if let Some(found) = attempt(places, budget, meter) {
             best = Best { length: places, found };
             break;
         }
-    }
-    if !fits(best.length.min(least * 5 / 4 + 1)) {
-        return best;
     }
     ladder::climb(
         least,

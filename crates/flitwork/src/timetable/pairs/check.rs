@@ -1,5 +1,6 @@
 //! Whether a timetable by pairs is one on a network: nothing used twice.
 
+use super::super::check::first_overlap;
 use super::{PairTimetable, Routes};
 use std::fmt;
 
@@ -107,16 +108,10 @@ impl PairTimetable {
         }
         uses.sort_unstable();
         for group in uses.chunk_by(|a, b| a.part == b.part) {
-            for (i, one) in group.iter().enumerate() {
-                // Behind the last one comes the first one of the next period.
-                let (next, ahead) = match group.get(i + 1) {
-                    Some(next) => (next, next.from_cycle - one.from_cycle),
-                    None => (&group[0], group[0].from_cycle + self.period_cycles - one.from_cycle),
-                };
-                if ahead < u64::from(self.block_flits) {
-                    let (part, pairs) = (routes.name(one.part), [one.pair, next.pair]);
-                    return Err(PairFault::Collision { part, cycle: next.from_cycle, pairs });
-                }
+            let overlap = first_overlap(group, |one| one.from_cycle, self.period_cycles, self.block_flits);
+            if let Some((one, next)) = overlap {
+                let (part, pairs) = (routes.name(one.part), [one.pair, next.pair]);
+                return Err(PairFault::Collision { part, cycle: next.from_cycle, pairs });
             }
         }
         Ok(())

@@ -66,19 +66,16 @@ impl PairTimetable {
 
     /// How many of the blocks a message of so many flits is cut into.
     pub fn blocks(&self, message_flits: u64) -> u64 {
-        message_flits.div_ceil(u64::from(self.block_flits.max(1))).max(1)
+        super::blocks(self.block_flits, message_flits)
     }
 
     /// Cycles from the first start to the end of the last flit's way through the last ejection port, for messages of so
     /// many flits, without what injection and ejection add to every block.
     pub fn length_cycles(&self, routes: &dyn Routes, message_flits: u64) -> u64 {
-        let blocks = self.blocks(message_flits);
-        let last = message_flits - (blocks - 1) * u64::from(self.block_flits);
         let latest = self.pairs().map(|(from, to)| self.start(from, to) + u64::from(routes.way_cycles(from, to)));
-        let latest = latest.max().unwrap_or(0);
-        let before =
-            if blocks > 1 { (blocks - 2) * self.period_cycles + latest + u64::from(self.block_flits) } else { 0 };
-        before.max((blocks - 1) * self.period_cycles + latest + last)
+        latest
+            .max()
+            .map_or(0, |latest| super::length_cycles(self.period_cycles, self.block_flits, message_flits, latest))
     }
 
     /// Bytes in memory.
@@ -93,4 +90,4 @@ pub(crate) fn pairs(terminals: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

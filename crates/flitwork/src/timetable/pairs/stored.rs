@@ -32,11 +32,7 @@ impl PairTimetable {
     /// # Errors
     /// [`Error::Config`] with the path of what is wrong, below `path`.
     pub fn from_json(text: &str, path: &str) -> Result<PairTimetable> {
-        let stored: Stored = serde_json::from_str(text).map_err(|fault| {
-            let place = format!("line {} column {}", fault.line(), fault.column());
-            let hint = "flitwork synthesise writes such files";
-            Error::config(path, place, format!("a timetable in JSON: {fault}"), hint)
-        })?;
+        let stored: Stored = super::super::stored::read(text, path)?;
         let Stored { terminals, period_cycles, block_flits, starts } = stored;
         let expected = format!("{terminals}: a row a source, an entry a destination");
         if starts.len() != terminals as usize {
