@@ -14,6 +14,7 @@ from flitwork.cli.output import escape, guarded, note, print_json, print_table, 
 from flitwork.cli.progress import cycles_to_simulate, shown
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, machine_of, specification, with_options
 from flitwork.msccl.algorithm import Msccl, read_msccl
+from flitwork.msccl.verify import MscclCheck
 from flitwork.planning.specification import nest_run, plan_of, simulation
 from flitwork.results.result import run_plan
 
@@ -47,18 +48,18 @@ def run_msccl(
             "--network", "nothing", "a file .toml with a table `network`", "MSCCL programs need a network"
         )
     work = read_msccl(file, message_bytes=message_bytes, packet_flits=packet_flits)
-    check = work.verify()
+    row, check = _row(work)
     machine, host, run, _ = machine_of(Path(network), NetworkOptions())
     plan = plan_of(simulation(machine, work, nest_run(run), host=host or None))
     with shown("simulating", cycles_to_simulate(plan)) as progress:
         result = run_plan(plan, progress)
     if as_json:
-        print_json({**_row(work), **result.row})
+        print_json({**row, **result.row})
     else:
         say(f"[bold]{escape(work.name)}[/] on [bold]{escape(repr(machine))}[/]")
-        row = result.row
         names = ("status", "completion_cycles", "completion_ns", "packets", "bound_cycles", "ratio_to_bound")
-        shown_row = {**_row(work), **{name: row[name] for name in names if row.get(name) is not None}}
+        found = result.row
+        shown_row = {**row, **{name: found[name] for name in names if found.get(name) is not None}}
         print_table(("quantity", "value"), [(key, value) for key, value in shown_row.items() if value is not None])
     if check.complete is False:
         raise ScheduleError(f"{file}: {check.problem}")
@@ -109,7 +110,7 @@ def msccl(
         writable_file(output, "--output", overwrite)
         work = Msccl.of_specification(specification(what, network, **workload.workload_fields), limits=limits)
         written = work.write(output)
-    row = _row(work)
+    row, check = _row(work)
     if as_json:
         print_json({**row, "over_limits": work.over_limits})
     else:
@@ -120,14 +121,14 @@ def msccl(
             note(f"and {more} more (--json lists all)")
         if written:
             say(f"written  {escape(str(written))}")
-    if row["complete"] is False:
-        raise ScheduleError(f"{what}: {row['problem']}")
+    if check.complete is False:
+        raise ScheduleError(f"{what}: {check.problem}")
 
 
-def _row(work: Msccl) -> dict[str, object]:
-    """What is said of a program."""
+def _row(work: Msccl) -> tuple[dict[str, object], MscclCheck]:
+    """What is said of a program, and whether its data end where they belong."""
     check = work.verify()
-    return {
+    row = {
         "program": work.name,
         "collective": work.collective,
         "gpus": work.ranks,
@@ -138,3 +139,4 @@ def _row(work: Msccl) -> dict[str, object]:
         "complete": check.complete,
         "problem": check.problem or None,
     }
+    return row, check
