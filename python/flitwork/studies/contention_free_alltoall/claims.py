@@ -16,12 +16,9 @@ def claims(results: pd.DataFrame) -> list[Finding]:
     table = ratios(results)
     ours = table[table["schedule"] == TIMETABLE]
     squares = ours[ours["experiment"] == "squares"]
-    found = {
-        name: squares[squares["size"].map(lambda size, low=low, high=high: low <= size[0] <= high)]["ratio"].max()
-        for name, (low, high) in _SQUARES.items()
-    }
+    found = {name: squares[squares["side"].between(*sides)]["ratio"].max() for name, sides in _SQUARES.items()}
     meshes = ours[ours["experiment"] == "meshes"]
-    small = meshes["size"].map(lambda size: size[0] < 5).astype(bool)
+    small = meshes["side"] < 5
     found["meshes.4"], found["meshes"] = meshes[small]["ratio"].max(), meshes[~small]["ratio"].max()
     for claim, experiment in (
         ("squares.long", "long"), ("cubes", "cubes"), ("trees", "trees"), ("dragonflies", "dragonflies"),
@@ -29,7 +26,7 @@ def claims(results: pd.DataFrame) -> list[Finding]:
         found[claim] = ours[ours["experiment"] == experiment]["ratio"].max()
     by_steps = table[(table["schedule"] != TIMETABLE) & (table["experiment"] == "trees")]
     found["trees.by-steps"] = by_steps["ratio"].max()
-    found["faster"] = _faster(table[(table["experiment"] == "squares") & table["size"].map(lambda size: size[0] >= 7)])
+    found["faster"] = _faster(table[(table["experiment"] == "squares") & (table["side"] >= 7)])
     return [Finding(id=name, ours=float(value)) for name, value in found.items() if pd.notna(value)]
 
 

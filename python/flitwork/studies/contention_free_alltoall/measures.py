@@ -11,18 +11,21 @@ TIMETABLE = "timetable"
 
 
 def ratios(results: pd.DataFrame) -> pd.DataFrame:
-    """A row a run: ``experiment`` (without ``_by_steps``), ``network``, ``size``, ``schedule``, ``ratio``."""
+    """A row a run: ``experiment`` (without ``_by_steps``), ``network``, ``side``, ``schedule`` and ``ratio``.
+
+    ``side`` is the longest side of a grid [routers], 0 of other networks.
+    """
     rows = [
         {
             "experiment": str(run["experiment"]).removesuffix("_by_steps"),
             "network": _name(run),
-            "size": _size(run),
+            "side": max(_size(run), default=0),
             "schedule": run["workload.algorithm"] if _said(run, "workload.algorithm") else TIMETABLE,
             "ratio": float(run["ratio_to_bound"]),
         }
         for _, run in results.iterrows()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["experiment", "network", "side", "schedule", "ratio"])
 
 
 def _said(run: pd.Series, name: str) -> bool:
