@@ -22,6 +22,7 @@ from flitwork._core import __version__ as __version__
 #: A module may have the name of what is in it.
 _HOMES = {
     "planning.bound": "Bound bound",
+    "planning.any_routing": "AnyRouting any_routing",
     "questions.burst": "Burst BurstError burst",
     "planning.check": "Check check",
     "questions.curve": "Curve curve",

@@ -22,6 +22,7 @@ from flitwork.msccl.algorithm import Msccl, read_msccl
 from flitwork.networks import constructors, machines
 from flitwork.networks.constructors import *  # noqa: F403
 from flitwork.networks.network import Network
+from flitwork.planning.any_routing import AnyRouting, any_routing
 from flitwork.planning.bound import Bound, bound
 from flitwork.planning.check import Check, check
 from flitwork.planning.pace import Pace, pace
@@ -56,6 +57,7 @@ from flitwork.workloads.workload import (
 load = Result.load
 
 __all__ = [
+    "AnyRouting",
     "Bound",
     "Burst",
     "BurstError",
@@ -92,6 +94,7 @@ __all__ = [
     "Workload",
     "__version__",
     "all_to_all",
+    "any_routing",
     "best_ranks",
     "bound",
     "burst",

@@ -27,6 +27,7 @@ __all__ = [
     "Table",
     "__version__",
     "all_to_alls",
+    "any_routing",
     "channels",
     "check_loggops",
     "check_table",
@@ -77,6 +78,12 @@ def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
 
 def default_routing(topology: str) -> str:
     """The kind of the routing that a topology (JSON) has where its user names none."""
+
+def any_routing(
+    plan: Plan, gap: float, most_steps: int, progress: Callable[[int, float, float], object] | None
+) -> dict[str, Any]:
+    """What the channels need for a plan whatever the routing: ``proved_cycles``, ``reached_cycles``, ``steps``,
+    ``interrupted``, and by channel ``weights`` and ``flits``. ``progress`` gets steps, proved and reached cycles."""
 
 def find_timetable(
     plan: Plan,

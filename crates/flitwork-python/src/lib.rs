@@ -1,6 +1,7 @@
 //! The compiled half of the Python package: conversions only. Specifications, summaries and reports cross as JSON, long
 //! columns as NumPy arrays, plans and their bounds as values.
 
+mod any_routing;
 mod arrays;
 mod collective;
 mod data;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 /// The simulator. Use it through the package `flitwork`.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::any_routing::any_routing;
     #[pymodule_export]
     use crate::collective::{CollectiveSteps, all_to_alls};
     #[pymodule_export]

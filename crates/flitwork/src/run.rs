@@ -1,11 +1,14 @@
 //! From a plan to a result.
 
-use crate::bound::{self, Bound, Flow, FlowLoads, Saturation, Sent, TerminalLimits};
+use crate::bound::{
+    self, AnyRouting, Bound, Demands, Flow, FlowLoads, Saturation, SearchProgress, Sent, TerminalLimits,
+};
 use crate::error::Result;
 pub use crate::kernel::Progress;
 use crate::kernel::flit::{self, Variation};
 use crate::measure::SimulationResult;
 use crate::plan::{Plan, Workload};
+use crate::schedule::Schedule;
 use crate::traffic::{Created, Destinations, Drawn, Lengths, Packets, Traffic};
 use serde::Serialize;
 
@@ -56,9 +59,7 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
                 splits: plan.routing.splits(),
                 ..TerminalLimits::of_ports(nic_ports)
             };
-            // Blocks follow each other at one port, so their number does not matter there.
-            let whole = if nic_ports == 1 { plan.whole_messages() } else { None };
-            let schedule = whole.unwrap_or(schedule.compile(&plan.units)?);
+            let schedule = compiled(plan, schedule)?;
             let of_messages = bound::bound(&plan.fabric, &plan.routing, &schedule, &plan.placement, &limits)?;
             let collective = plan.collective().filter(|_| !plan.collective_is_elsewhere());
             let operation = collective.zip(plan.collective_flits()).map(|((algorithm, world), flits)| {
@@ -71,6 +72,88 @@ pub fn plan_bound(plan: &Plan) -> Result<PlanBound> {
             Packets::Drawn(drawn) if drawn.limit.is_none() => saturation(plan, drawn),
             Packets::Drawn(_) | Packets::Given(_) => PlanBound::Completion(packets(plan, traffic)),
         }),
+    }
+}
+
+/// The schedule of a plan with its lengths; blocks follow each other at one port, so their number does not matter
+/// there.
+fn compiled(plan: &Plan, schedule: &Schedule) -> Result<Schedule> {
+    let whole = if plan.params.nic_ports == 1 { plan.whole_messages() } else { None };
+    whole.map_or_else(|| schedule.compile(&plan.units), Ok)
+}
+
+/// Shares of a flit are counted in whole numbers of this part of one.
+const SHARES: f64 = (1u64 << 48) as f64;
+
+/// Pairs of terminals of uniform traffic at most.
+const MOST_PAIRS: u64 = 1 << 25;
+
+/// What the channels need for a plan whatever the routing, and a split over routes that comes near it: the search ends
+/// at this gap, or after so many steps. Of an open loop, times are the cycles that the channels need for 1 flit of each
+/// terminal: the load of saturation is 1 over that.
+///
+/// # Errors
+/// [`crate::Error::Schedule`] if the schedule does not fit the network, [`crate::Error::Config`] for uniform
+/// traffic between more than 5,792 terminals, whose pairs need more than a gigabyte.
+pub fn plan_any_routing(
+    plan: &Plan,
+    gap: f64,
+    most_steps: u32,
+    progress: &mut dyn FnMut(SearchProgress) -> bool,
+) -> Result<AnyRouting> {
+    let mut demands = Demands::new(plan.fabric.routers());
+    let mut add = |from: u32, to: u32, amount| {
+        demands.add(plan.fabric.router_of(from), plan.fabric.router_of(to), amount);
+    };
+    let terminals = plan.params.terminals as u32;
+    let mut unit = 1.0;
+    match &plan.workload {
+        Workload::Schedule { schedule, .. } => {
+            let terminal_of = plan.placement.terminal_of();
+            for message in compiled(plan, schedule)?.messages_over_network() {
+                add(terminal_of[message.from as usize], terminal_of[message.to as usize], message.size);
+            }
+        }
+        Workload::OpenLoop(traffic) | Workload::Finite(traffic) => match &traffic.packets {
+            Packets::Drawn(drawn) if drawn.limit.is_none() => {
+                let all = matches!(drawn.destinations, Destinations::Uniform { .. });
+                if all && u64::from(terminals).pow(2) > MOST_PAIRS {
+                    let expected = format!("at most {} terminals here", MOST_PAIRS.isqrt());
+                    return Err(plan.fabric.too_large(expected, "take a smaller network of its kind"));
+                }
+                unit = SHARES;
+                // Rounded down, so that what is proved holds for the exact shares, too.
+                for_shares(drawn, terminals, &mut |from, to, share| add(from, to, (share * SHARES) as u64));
+            }
+            Packets::Drawn(_) | Packets::Given(_) => {
+                for from in 0..terminals {
+                    traffic.packets(from, terminals).for_each(|packet| add(from, packet.dst, packet.flits.into()));
+                }
+            }
+        },
+    }
+    let mut in_flits = |now: SearchProgress| {
+        let (proved_cycles, reached_cycles) = (now.proved_cycles / unit, now.reached_cycles / unit);
+        progress(SearchProgress { proved_cycles, reached_cycles, ..now })
+    };
+    let found = bound::any_routing(&plan.fabric, &demands, gap, most_steps, &mut in_flits);
+    Ok(AnyRouting {
+        proved_cycles: found.proved_cycles / unit,
+        reached_cycles: found.reached_cycles / unit,
+        flits: found.flits.into_iter().map(|flits| flits / unit).collect(),
+        ..found
+    })
+}
+
+/// What each terminal sends to each other in an open loop that offers 1 \[flits].
+fn for_shares(drawn: &Drawn, terminals: u32, add: &mut dyn FnMut(u32, u32, f64)) {
+    if let Destinations::Uniform { include_self } = drawn.destinations {
+        let share = 1.0 / f64::from(if include_self { terminals } else { (terminals - 1).max(1) });
+        (0..terminals).for_each(|from| (0..terminals).for_each(|to| add(from, to, share)));
+        return;
+    }
+    for (from, to, share) in drawn.destinations.flows(terminals).unwrap_or_default() {
+        add(from, to, share * drawn.destinations.relative_load(from));
     }
 }
 

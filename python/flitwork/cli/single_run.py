@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from flitwork import _core
 from flitwork.base.errors import ConfigError, StorageError, did_you_mean
 from flitwork.base.output_files import all_or_none, folder_for, writable_file, write_atomically
-from flitwork.cli.heartbeat import alive
+from flitwork.cli.heartbeat import LINE_SECONDS, alive
 from flitwork.cli.options import (
     AsJson,
     MessageFlits,
@@ -30,6 +33,7 @@ from flitwork.cli.simulation import default_folder, topology_name
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, specification, with_options
 from flitwork.experiment import Job, load_study, plan_study
 from flitwork.experiment.display import duration
+from flitwork.planning.any_routing import AnyRouting, any_routing_of
 from flitwork.planning.bound import Bound
 from flitwork.planning.check import Check, check_plan
 from flitwork.planning.specification import plan_of
@@ -194,20 +198,29 @@ def bound(
     network: NetworkOptions,
     message_flits: MessageFlits = None,
     packet_flits: PacketFlits = None,
+    any_routing: Annotated[
+        bool,
+        typer.Option("--any-routing", help="Search for what the channels need under the best of all routings, too."),
+    ] = False,
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what no run can beat: bisection, channel loads under the routing, injection and ejection.
 
+    With --any-routing, also how much time better routes could save. Ctrl-C ends that search with the best so far.
+
     Examples:
 
       flitwork bound a2at --size 9x9
+
+      flitwork bound tornado --size 8x8 --any-routing
 
       flitwork bound uniform --size 8x8 --mesh
 
       flitwork bound torus_sizes.toml --json
     """
     check_beside(context, is_study(what))
+    found_by_search = None
     if is_study(what):
         bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
     else:
@@ -215,10 +228,15 @@ def bound(
         workload_fields = any(setting.partition("=")[0].strip() == "offered_load" for setting in network.settings or [])
         load = 0.1 if what in patterns() and not workload_fields else None
         spec = specification(what, network, message_flits=message_flits, packet_flits=packet_flits, offered_load=load)
+        name = f"{what} on {topology_name(network.table)}"
         with alive("adding up loads"):
-            bounds = {f"{what} on {topology_name(network.table)}": Bound.of(plan_of(spec))}
+            planned = plan_of(spec)
+            bounds = {name: Bound.of(planned)}
+        if any_routing:
+            found_by_search = _searched(planned)
     if as_json:
-        print_json([{"point": name, **found.values, **found.physical} for name, found in bounds.items()])
+        searched = {} if found_by_search is None else {"any_routing": found_by_search.to_dict()}
+        print_json([{"point": name, **found.values, **found.physical, **searched} for name, found in bounds.items()])
         return
     for closed in (True, False):
         chosen = [(name, found) for name, found in bounds.items() if found.runs_to_completion is closed]
@@ -242,6 +260,44 @@ def bound(
                 "Up to the saturation load all that is offered can be accepted. "
                 "On the average over the terminals no run accepts more than the last column."
             )
+    if found_by_search is not None:
+        _show_any_routing(found_by_search)
+
+
+def _searched(planned: _core.Plan) -> AnyRouting:
+    """The bound of all routings; how far the search is comes on standard error."""
+    last = time.monotonic()
+
+    def line(steps: int, proved: float, reached: float) -> bool:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            gap = f"{100 * (reached / proved - 1):.3g} %" if proved else "unknown"
+            sys.stderr.write(f"{steps:,} steps: the gap is {gap}\n")
+            sys.stderr.flush()
+        return True
+
+    return any_routing_of(planned, progress=line)
+
+
+def _show_any_routing(found: AnyRouting) -> None:
+    values: tuple[float, ...] = (found.routing_cycles, math.floor(found.proved_cycles), math.ceil(found.reached_cycles))
+    unit = "cycles"
+    if not found.bound.runs_to_completion:
+        load = 1 / found.routing_cycles if found.routing_cycles else math.inf
+        unit, values = "flits/cycle/terminal", (load, found.proved_load, found.reached_load)
+    headers = ("this routing", "no routing beats", "best split found", "gap [%]")
+    print_table(headers, [(*values, 100 * found.gap)], f"the busiest channel [{unit}]")
+    over = found.routing_over_split
+    if not math.isnan(over):
+        good = over <= 1 + found.gap
+        say(
+            "The routing is as good as any for this traffic."
+            if good
+            else f"Under this routing the busiest channel needs {over:.4g} times as long as in the best split found."
+        )
+    if found.interrupted:
+        say("interrupted: this is the best that was found")
 
 
 def _study_bounds(jobs: list[Job]) -> dict[str, Bound]:

@@ -4,6 +4,7 @@
 //! out latency, so they are lower bounds for every router, and no random choice of a run beats them.
 
 mod accepted;
+mod any_routing;
 mod bisection;
 mod channel_loads;
 mod even;
@@ -25,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use accepted::{accepted_load, uniform_accepted_load};
+pub use any_routing::{AnyRouting, Demands, SearchProgress, any_routing};
 pub use bisection::{Bisection, bisection, bisection_units};
 pub use channel_loads::{ChannelClassLoad, ChannelLoads, PhaseLoad, channel_loads};
 pub use flows::{Flow, FlowLoads, Sent, flow_loads, packets_bound};
