@@ -85,8 +85,9 @@ def main() -> None:
         draw(by_steps, by_times, found.timetable)
     with tempfile.TemporaryDirectory() as temporary:
         made = reproduce("contention-free-alltoall", Path(temporary))
-        drawn = next(path for path in made.figures if path.name == "over-the-bound.png")
-        shutil.copyfile(drawn, IMAGES / "timetables-over-the-bound.png")
+        for name in ("over-the-bound", "late-ranks"):
+            drawn = next(path for path in made.figures if path.name == f"{name}.png")
+            shutil.copyfile(drawn, IMAGES / f"timetables-{name}.png")
 
 
 def draw(by_steps: fw.Result, by_times: fw.Result, timetable: fw.Timetable) -> None:

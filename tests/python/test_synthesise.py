@@ -132,6 +132,58 @@ def test_on_random_machines_no_packet_waits() -> None:
     assert done > 40
 
 
+def test_ranks_that_keep_late_sends_hold_up_nobody(five: fw.Synthesis) -> None:
+    late = fw.Start(kind="uniform", latest_cycles=100, order="drawn")
+    sent, kept = (
+        fw.simulate(five.network, five.timetable, host=fw.Host(start=late, late_sends=rule), seed=1, packets=True)
+        for rule in ("send", "keep")
+    )
+    assert sent.completion_cycles > kept.completion_cycles > five.planned_cycles
+    # What is sent within the timetable takes as long as it would alone.
+    for result, waits in ((sent, True), (kept, False)):
+        within = result.packets[result.packets["injected_cycle"] < 19 * five.timetable.period_cycles]
+        alone = within.groupby("hops")["network_latency_cycles"].agg(["min", "max"])
+        assert (alone["min"] != alone["max"]).any() == waits
+
+
+def test_explain_names_the_timetable(five: fw.Synthesis) -> None:
+    recorded = fw.Run(record=fw.Record(waits=True, operations=True))
+    causes = fw.explain(fw.simulate(five.network, five.timetable, run=recorded)).causes
+    cycles = dict(zip(causes["cause"], causes["cycles"], strict=True))
+    assert set(cycles) == {"timetable", "hops"} and sum(cycles.values()) == five.completion_cycles
+    assert cycles["timetable"] > 400
+
+
+def starts_late(cycles: int, **more: Any) -> fw.Host:
+    """Rank 7 of 25 starts late."""
+    return fw.Host(start=fw.Start(kind="list", cycles=[cycles * (rank == 7) for rank in range(25)]), **more)
+
+
+def test_a_send_within_the_tolerance_is_sent(five: fw.Synthesis) -> None:
+    keeping = [{"late_sends": "keep", "late_tolerance_cycles": cycles} for cycles in (3, 2)]
+    sent, within, beyond = (
+        fw.simulate(five.network, five.timetable, host=starts_late(3, **options)) for options in ({}, *keeping)
+    )
+    assert within.digest == sent.digest != beyond.digest
+
+
+def test_a_timetable_that_begins_when_all_have_started_ends_as_planned() -> None:
+    late = fw.Host(start=fw.Start(kind="uniform", latest_cycles=250, order="drawn"))
+    plan = found(5, 5, skew_cycles=250)
+    assert plan.planned_cycles == found(5, 5).planned_cycles + 250 and plan.late_cycles == 0
+    assert "250 cycles until all ranks have started" in plan.reason and plan.to_dict()["skew_cycles"] == 250
+    assert fw.simulate(plan.network, plan.timetable, host=late, seed=3).completion_cycles == plan.planned_cycles
+    by_pairs = fw.synthesise(fw.Mesh(3, 3), message_flits=20, packet_flits=1, budget_steps=STEPS, skew_cycles=250)
+    result = fw.simulate(by_pairs.network, by_pairs.timetable, host=late, seed=3)
+    assert result.completion_cycles == by_pairs.planned_cycles == by_pairs.completion_cycles
+
+
+@pytest.mark.parametrize("skew", [-1, 2.5, "x", 2**41])
+def test_a_skew_is_a_number_of_cycles(skew: Any) -> None:
+    with pytest.raises(fw.ConfigError, match="skew_cycles"):
+        found(3, 3, skew_cycles=skew)
+
+
 def test_a_simulation_later_than_planned_is_said() -> None:
     plan = found(4)
     assert plan.late_cycles == 0 and "waited" not in plan.reason

@@ -31,6 +31,9 @@ def synthesise(
     message_bytes: Annotated[str | None, typer.Option(metavar="BYTES", help="Length of a message.")] = None,
     message_flits: Annotated[int | None, typer.Option(help="The same in flits [default: 100].")] = None,
     packet_flits: PacketFlits = None,
+    skew_cycles: Annotated[
+        int, typer.Option(min=0, help="How much later than the first rank the last one may start: it begins then.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 1,
     budget_steps: Annotated[int, typer.Option(min=1, help="Steps of the search at most.")] = DEFAULT_STEPS,
     budget_seconds: Annotated[
@@ -67,8 +70,8 @@ def synthesise(
     if other is not None:
         raise ConfigError(other, sent[other], f"nothing: an all-to-all by times has {', '.join(_SENT)}")
     found = search(
-        network, **sent, seed=seed, budget_steps=budget_steps, budget_seconds=budget_seconds, run=run,
-        progress=_progress(),
+        network, **sent, skew_cycles=skew_cycles, seed=seed, budget_steps=budget_steps, budget_seconds=budget_seconds,
+        run=run, progress=_progress(),
     )  # fmt: skip
     if output:
         found.timetable.save(output)
@@ -116,3 +119,5 @@ def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
         say(f"stored in {escape(str(output))}")
         if found.network.spec.get("routing", {}).get("tie") == "by_message":
             say('simulate it with network.routing.tie = "by_message"')
+        if found.skew_cycles:
+            say(f"simulate it with workload.begin_cycles = {found.skew_cycles}")

@@ -9,7 +9,7 @@ from flitwork.explain.stretches import Stretch
 
 _NAMES = tuple(CAUSES)
 #: Causes that lie with the rank of the stretch.
-_OF_RANK = [CAUSE[name] for name in ("computing", "late_start", "os_noise")]
+_OF_RANK = [CAUSE[name] for name in ("computing", "late_start", "os_noise", "timetable")]
 
 
 def path_table(path: list[Stretch], records: Records) -> pd.DataFrame:

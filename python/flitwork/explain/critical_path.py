@@ -81,6 +81,11 @@ class _Walk(PacketSteps):
     def _complete_wait(self, op: int, time: int) -> At:
         return At("issued", op, time)
 
+    def _complete_wait_until(self, op: int, time: int) -> At:
+        came = min(self._came(op), time)
+        self._spend("waiting", "timetable", op, came, time)
+        return At("issued", op, came)
+
     def _complete_wait_any(self, op: int, time: int) -> At | None:
         return At("issued", op, time)
 

@@ -47,8 +47,8 @@ class Explanation:
         """The critical path, a row a stretch from t = 0 on; empty where no ranks ran.
 
         ``what``: ``message`` (a packet from its injection port to its receiver), ``sending`` (an injection port is busy
-        with a packet before), ``computing``, ``late_start``, ``queued``, ``polling``, ``other``. The columns of causes
-        sum to its length [cycles].
+        with a packet before), ``computing``, ``late_start``, ``queued``, ``polling``, ``waiting`` (for a time),
+        ``other``. The columns of causes sum to its length [cycles].
         """
         return causes.path_table(self._path, self._records)
 

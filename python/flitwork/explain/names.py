@@ -27,6 +27,7 @@ CAUSES: Mapping[str, str] = {
     "computing": "computed, or spent software time",
     "late_start": "waited for a rank that started late",
     "os_noise": "stood still in detours of the operating system",
+    "timetable": "waited for the time that its timetable says",
     "other": "waited for something that has no record",
 }
 #: The cause that each reason of a wait counts as.

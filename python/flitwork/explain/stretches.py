@@ -14,7 +14,7 @@ from flitwork.explain.rendezvous import Rendezvous
 from flitwork.results.result import Result
 
 NONE = -1
-_BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "poll", "late_start")}
+_BLOCKING = {KIND[name] for name in ("compute", "wait", "wait_any", "probe", "poll", "late_start", "wait_until")}
 
 
 class Piece(NamedTuple):

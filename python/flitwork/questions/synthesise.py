@@ -27,6 +27,7 @@ DEFAULT_STEPS = 100_000_000
 #: Longer runs are not simulated unasked [flits over channels].
 _MOST_FLIT_HOPS = 2e9
 _MOST_SEED = 2**64 - 1
+_MOST_SKEW = 2**40
 
 #: Called with the block that is tried [flits], the steps done and the best period so far (0: none) [cycles].
 Progress = Callable[[int, int, int], object]
@@ -41,6 +42,7 @@ class Synthesis:
     ``planned_cycles`` is when the last message has arrived if no flit waits, ``result`` the simulation, if there was
     one.
     ``least_period_cycles`` is the shortest period that ports and channels allow for blocks of this length.
+    ``skew_cycles``: the timetable begins so late, when all ranks have started; the times above include it.
     ``interrupted``: the search was stopped, and this is the best that it had found.
     """
 
@@ -53,6 +55,7 @@ class Synthesis:
     seed: int
     interrupted: bool
     message_flits: int
+    skew_cycles: int
     result: Result | None = field(repr=False)
 
     @property
@@ -75,8 +78,9 @@ class Synthesis:
         """What keeps it from the bound, in words."""
         period, least = self.timetable.period_cycles, self.least_period_cycles
         blocks = math.ceil(self.message_flits / self.timetable.block_flits)
-        rest = self.planned_cycles - blocks * period
+        rest = self.planned_cycles - self.skew_cycles - blocks * period
         said = [
+            *([f"{_counted(self.skew_cycles, 'cycle')} until all ranks have started"] if self.skew_cycles else []),
             f"{_counted(blocks, 'period')} of {_counted(period, 'cycle')}",
             "the shortest that ports and channels allow" if period == least else f"{least:,} would be the shortest",
             f"and {_counted(rest, 'cycle')} until the last block has arrived"
@@ -102,6 +106,7 @@ class Synthesis:
             "least_period_cycles": self.least_period_cycles,
             "planned_cycles": self.planned_cycles,
             "completion_cycles": self.completion_cycles,
+            "skew_cycles": self.skew_cycles,
             "late_cycles": self.late_cycles,
             "simulated": self.result is not None,
             "bound_cycles": self.bound_cycles,
@@ -125,6 +130,7 @@ def synthesise(
     message_bytes: Quantity | None = None,
     packet_flits: int | None = None,
     packet_bytes: Quantity | None = None,
+    skew_cycles: int = 0,
     seed: int = 1,
     budget_steps: int = DEFAULT_STEPS,
     budget_seconds: float | None = None,
@@ -143,7 +149,8 @@ def synthesise(
     route. Routers and network interfaces must let packets follow each other without a gap. ``message_flits`` (100 if
     not said) or ``message_bytes``
     is the length of a message; ``packet_flits``, or ``packet_bytes``, the longest packet (a whole block if not said).
-    The same ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
+    ``skew_cycles``: how much later than the first rank the last one may start; the timetable begins then. The same
+    ``seed`` and ``budget_steps`` give the same timetable; with ``budget_seconds`` the search ends earlier, and
     what it finds depends on the machine. Ctrl-C, or ``progress`` that returns ``False``, ends it with the best so far.
     ``simulated``: whether the timetable is simulated, with the options of ``run``; if not said, where that takes a
     minute or so at most and the search was not interrupted.
@@ -154,6 +161,7 @@ def synthesise(
     if operation != OPERATION:
         raise ConfigError("operation", repr(operation), repr(OPERATION), "fw.pick compares the algorithms of others")
     seed = whole("seed", seed, 0, _MOST_SEED)
+    skew_cycles = whole("skew_cycles", skew_cycles, 0, _MOST_SKEW)
     budget_steps = whole("budget_steps", budget_steps, 1, _MOST_SEED)
     if budget_seconds is not None and not number("budget_seconds", budget_seconds, "a number of seconds") > 0:
         raise ConfigError("budget_seconds", budget_seconds, "more than 0 seconds")
@@ -170,6 +178,7 @@ def synthesise(
         if value is not None
     }  # fmt: skip
     machine = plan_of(simulation(network, all_to_all("a2a", **lengths)))
+    begin = {**lengths, "begin_cycles": skew_cycles}
     deadline = math.inf if budget_seconds is None else time.monotonic() + budget_seconds
     options = {"seed": 1, **nest_run(run)}
 
@@ -177,14 +186,17 @@ def synthesise(
         return (progress is None or progress(block, steps, period) is not False) and time.monotonic() < deadline
 
     # Whether it fits into memory does not depend on what is found: it is seen before the search.
-    _planned(network, _core.find_timetable(machine, seed, 0, None)[0], machine, lengths, options)
+    _planned(network, _core.find_timetable(machine, seed, 0, None)[0], machine, begin, options)
     table, least, cycles, flits, steps, interrupted = _core.find_timetable(machine, seed, budget_steps, goes_on)
-    network, timetable, plan = _planned(network, table, machine, lengths, options)
+    network, timetable, plan = _planned(network, table, machine, begin, options)
+    cycles += skew_cycles
     flit_hops, _ = machine.estimated_work
     short = flit_hops <= _MOST_FLIT_HOPS and not interrupted
     wanted = short if simulated is None else simulated
     result = run_plan(plan) if wanted else None
-    return Synthesis(network, timetable, Bound.of(plan), cycles, least, steps, seed, interrupted, flits, result)
+    return Synthesis(
+        network, timetable, Bound.of(plan), cycles, least, steps, seed, interrupted, flits, skew_cycles, result
+    )
 
 
 def _planned(
@@ -196,6 +208,6 @@ def _planned(
         network = network.replace(tie="by_message")
     if (machine.packet_flits or 0) > timetable.block_flits:
         # A packet is as long as its message then.
-        messages = {name: length for name, length in lengths.items() if name.startswith("message")}
+        messages = {name: length for name, length in lengths.items() if not name.startswith("packet")}
         timetable = Timetable(table, **messages)
     return network, timetable, plan_of(simulation(network, timetable, run))

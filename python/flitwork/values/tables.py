@@ -368,6 +368,10 @@ class Host(Value):
     * ``eager_limit_flits``: Longest message that is sent at once [flits]. A longer one goes by rendezvous: its send
       sends a request, the receiver answers when the receive is posted, and then the data goes. Default: none, all are
       sent at once.
+    * ``late_sends``: What a rank does with a send whose time is over. Default: send.
+    * ``late_tolerance_cycles``: Where late sends are kept: one that is late by no more than this is sent at once
+      [cycles]. Default: 0.
+    * ``late_tolerance_ns``: ``late_tolerance_cycles`` in ns; or text with a unit.
     * ``noise``: Times in which ranks have no CPU. Default: none.
     * ``placement``: Which terminal each rank runs on. Default: block, rank r on terminal r / ranks_per_terminal.
     * ``ranks_per_terminal``: Ranks on each terminal, 1 to 1000: the workload has so many times as many ranks as the
@@ -400,6 +404,9 @@ class Host(Value):
     copy_flits_per_cycle: float = default(None)
     eager_limit_bytes: float | str | Sequence[float | str] = default(None)
     eager_limit_flits: int = default(None)
+    late_sends: Literal["send", "keep"] = default("send")
+    late_tolerance_cycles: int = default(0)
+    late_tolerance_ns: float | str | Sequence[float | str] = default(None)
     noise: Noise | Literal["periodic", "exponential", "file"] | Mapping[str, Any] = default(None)
     placement: Placement | Literal["block", "round_robin", "list", "counts"] | Mapping[str, Any] = default(None)
     ranks_per_terminal: int = default(1)

@@ -24,8 +24,9 @@ class Timetable(Workload):
 
     Each message is cut into blocks of ``block_flits``; a period of ``period_cycles`` brings one block of each node to
     every other node. ``message_flits`` (100 if not said), or ``message_bytes``, is the length of a message;
-    ``packet_flits``, or ``packet_bytes``, the longest packet (a block if not said). :func:`flitwork.synthesise` finds
-    timetables, :meth:`read` reads those that :meth:`save` has written.
+    ``packet_flits``, or ``packet_bytes``, the longest packet (a block if not said). The first period begins in cycle
+    ``begin_cycles``: ranks that start later miss their first sends. :func:`flitwork.synthesise` finds timetables,
+    :meth:`read` reads those that :meth:`save` has written.
 
     Planning proves that no port and no channel is used twice in a cycle, and refuses a timetable that fails, or that
     was made for another network.
@@ -39,6 +40,7 @@ class Timetable(Workload):
         message_bytes: Quantity | None = None,
         packet_flits: int | None = None,
         packet_bytes: Quantity | None = None,
+        begin_cycles: int = 0,
     ) -> None:
         if not isinstance(table, _core.Table):
             hint = "fw.synthesise finds timetables, fw.Timetable.read and fw.Timetable.of_json read them"
@@ -46,7 +48,8 @@ class Timetable(Workload):
         given = {"message_flits": message_flits, "message_bytes": message_bytes}
         lengths = {name: value for name, value in given.items() if value is not None}
         longest = said(0, packet_flits=packet_flits, packet_bytes=packet_bytes)
-        spec = make_workload("timetable", {"timetable": table, **lengths, **longest}).spec
+        begin = {"begin_cycles": begin_cycles} if begin_cycles != 0 else {}
+        spec = make_workload("timetable", {"timetable": table, **lengths, **longest, **begin}).spec
         # What is checked is plain data; the table goes beside it.
         object.__setattr__(self, "spec", {**spec, "timetable": table})
 

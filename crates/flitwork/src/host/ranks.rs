@@ -14,7 +14,7 @@ use super::requests::{Completion, Envelope};
 use super::source::{Next, Source};
 use super::window::Window;
 use crate::error::Result;
-use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, match_messages};
+use crate::schedule::{OpId, OpKind, Placement, Schedule, SendQueue, Via, match_messages};
 
 /// A message that a NIC takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,17 @@ pub(super) enum Then {
     Until(u64),
 }
 
+/// A send that is kept for later: the operation, its receiver, length and tag, step and envelope.
+#[derive(Debug)]
+struct Kept {
+    op: OpId,
+    to: u32,
+    flits: u64,
+    tag: u32,
+    step: u32,
+    envelope: Envelope,
+}
+
 #[derive(Debug)]
 pub(super) struct Rank {
     pub source: Source,
@@ -76,6 +87,10 @@ pub(super) struct Rank {
     taken: u32,
     /// The send that its program passed last.
     pub last_send: Option<OpId>,
+    /// The cycle of the last wait until a time, until a send comes.
+    due_cycle: Option<u64>,
+    /// Sends that were late, where these are kept.
+    kept: Vec<Kept>,
     /// The cycle in which an operation was complete last.
     last_cycle: u64,
     /// What the rank did, where that is recorded.
@@ -100,6 +115,8 @@ impl Rank {
             sends: 0,
             taken: 0,
             last_send: None,
+            due_cycle: None,
+            kept: Vec::new(),
             last_cycle: 0,
             log: None,
             requests: false,
@@ -148,6 +165,8 @@ pub(crate) struct Hosts {
     pub(super) fault: Option<String>,
     /// The cycle from which on times of the schedule count.
     start_cycle: u64,
+    /// How late a send may be, where sends that are later are kept.
+    tolerance_cycles: Option<u64>,
     /// Detours of the ranks, where they have some.
     pub(super) noise: Option<Box<OsNoise>>,
 }
@@ -185,6 +204,7 @@ impl Hosts {
             senders: None,
             fault: None,
             start_cycle: 0,
+            tolerance_cycles: None,
             noise: None,
         }
     }
@@ -197,6 +217,11 @@ impl Hosts {
     /// Times of the schedule count from this cycle on.
     pub fn count_times_from(&mut self, cycle: u64) {
         self.start_cycle = cycle;
+    }
+
+    /// From now on sends that are later than this are kept.
+    pub fn keep_late_sends(&mut self, tolerance_cycles: u64) {
+        self.tolerance_cycles = Some(tolerance_cycles);
     }
 
     /// From now on the cycle from which on each send may start is known exactly, for [`Hosts::next_ready`].
@@ -344,6 +369,8 @@ impl Hosts {
                     continue;
                 }
                 Next::Request => {
+                    self.release_kept(r, now);
+                    let rank = &mut self.ranks[r as usize];
                     rank.changed = false;
                     if !std::mem::replace(&mut rank.requests, true) {
                         self.requests.push(r);
@@ -351,7 +378,8 @@ impl Hosts {
                     return;
                 }
                 Next::End => {
-                    rank.ended = true;
+                    self.release_kept(r, now);
+                    self.ranks[r as usize].ended = true;
                     self.counts.running -= 1;
                     return;
                 }
@@ -368,6 +396,11 @@ impl Hosts {
     /// The program of a rank passes an operation, or is blocked by it.
     pub(super) fn start(&mut self, r: u32, op: OpId, (kind, step): (OpKind, u32), envelope: Envelope, now: u64) {
         let rank = &mut self.ranks[r as usize];
+        let holds_up = !matches!(kind, OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started);
+        if holds_up && !rank.kept.is_empty() && rank.window.waits(op) {
+            self.release_kept(r, now);
+        }
+        let rank = &mut self.ranks[r as usize];
         match kind {
             OpKind::Receive { from, size, tag } => {
                 let receive = Posted { from, tag, context: envelope.context, op, flits: size };
@@ -378,25 +411,49 @@ impl Hosts {
                 }
             }
             OpKind::Send { to, size, tag } => {
-                let waits = rank.window.waits(op);
-                let number = rank.sends;
-                let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step, waits };
-                rank.sends += 1;
+                let send = Kept { op, to, flits: size, tag, step, envelope };
                 rank.last_send = Some(op);
-                self.counts.passed += 1;
-                let within_terminal = self.terminal_of(r) == self.terminal_of(to);
-                self.outlets.join(r, message, within_terminal);
+                let due = rank.due_cycle.take().zip(self.tolerance_cycles);
+                let late = due.is_some_and(|(due, tolerance)| now > due.saturating_add(tolerance));
+                // One that waits keeps its place, as the queue is in program order for those, and so does one by the
+                // bus, whose transfers are several messages.
+                if late && envelope.via == Via::Network && !rank.window.waits(op) {
+                    rank.kept.push(send);
+                } else {
+                    self.queue_send(r, send, now);
+                }
             }
             OpKind::Compute { time } => rank.block = Block::Waits(op, Then::Computes(time)),
             OpKind::Wait => rank.block = Block::Waits(op, Then::Nothing),
             OpKind::WaitUntil { time } => {
-                rank.block = Block::Waits(op, Then::Until(self.start_cycle.saturating_add(time)));
+                let due = self.start_cycle.saturating_add(time);
+                rank.due_cycle = Some(due);
+                rank.block = Block::Waits(op, Then::Until(due));
             }
             OpKind::Task { time, cpu } => {
                 let waits = rank.window.waits(op);
                 self.add_pending(r, op, PendingKind::Task(time, cpu), waits);
             }
             OpKind::Started => self.note_start(r, op, now),
+        }
+    }
+
+    /// A send joins the messages of its rank.
+    fn queue_send(&mut self, r: u32, send: Kept, now: u64) {
+        let Kept { op, to, flits, tag, step, envelope } = send;
+        let rank = &mut self.ranks[r as usize];
+        let (waits, number) = (rank.window.waits(op), rank.sends);
+        let message = Unsent { ready_since: now, op, to, tag, envelope, flits, number, step, waits };
+        rank.sends += 1;
+        self.counts.passed += 1;
+        let within_terminal = self.terminal_of(r) == self.terminal_of(to);
+        self.outlets.join(r, message, within_terminal);
+    }
+
+    /// What was kept joins the messages of its rank, in program order.
+    fn release_kept(&mut self, r: u32, now: u64) {
+        for send in std::mem::take(&mut self.ranks[r as usize].kept) {
+            self.queue_send(r, send, now);
         }
     }
 

@@ -509,6 +509,9 @@ fn hosts(plan: &Plan) -> Result<Option<Hosts>> {
     if plan.spec.run.record.operations {
         hosts.record_operations(|rank| plan.delays.starts.get(rank).is_some_and(|&start| start > 0));
     }
+    if let Some(tolerance) = plan.spec.host.tolerance_cycles()? {
+        hosts.keep_late_sends(tolerance);
+    }
     if plan.background.is_some() {
         hosts.note_ready_cycles();
     }

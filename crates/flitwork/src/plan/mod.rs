@@ -179,6 +179,7 @@ impl Plan {
         let (copy_rate, read_rate) = (hosts::copy_rate(&spec.host)?, hosts::read_rate(&spec.host)?);
         bus::check(&spec, &workload)?;
         workload::check_rendezvous(&spec.host, &workload)?;
+        spec.host.tolerance_cycles()?;
         workload::check_service(&spec, &workload)?;
         workload::check_timetable(&spec.network, &spec.workload, &params)?;
         let gaps = gaps(&spec, &fabric, &routing, (&workload, &placement))?;

@@ -42,7 +42,7 @@ pub use goal::{Goal, GoalBuilder, GoalKind, GoalOp, Until};
 pub(crate) use noise::LONGEST_NOISE;
 pub use noise::{DetourColumns, DetourLength, Detours, Noise};
 pub use op::{ANY, After, OpId, OpKind, Operation, Via};
-pub use placement::{Placement, PlacementRule, SendQueue};
+pub use placement::{LateSends, Placement, PlacementRule, SendQueue};
 pub use repeated::Repeats;
 pub use start::{StartKind, StartOrder, StartSpec};
 pub use stored::ScheduleColumns;

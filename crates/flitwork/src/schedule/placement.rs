@@ -16,6 +16,19 @@ pub enum SendQueue {
     AsReady,
 }
 
+/// What a rank does with the first send behind an operation that waits until a time, when the program comes to it after
+/// that time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LateSends {
+    /// It is sent at once.
+    #[default]
+    Send,
+    /// It is kept, and sent when the program ends or comes to something that has to wait for other operations. So it
+    /// does not meet the messages of others that are on time.
+    Keep,
+}
+
 /// Which terminal each rank runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]

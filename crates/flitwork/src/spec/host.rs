@@ -2,7 +2,7 @@
 
 use super::NoiseSpec;
 use crate::error::{Error, Result};
-use crate::schedule::{Placement, PlacementRule, SendQueue, StartSpec};
+use crate::schedule::{LateSends, Placement, PlacementRule, SendQueue, StartSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +63,12 @@ pub struct HostSpec {
     /// When ranks begin. Default: together.
     #[serde(skip_serializing_if = "StartSpec::is_default")]
     pub start: StartSpec,
+    /// What a rank does with a send whose time is over. Default: send.
+    #[serde(skip_serializing_if = "sends_late")]
+    pub late_sends: LateSends,
+    /// Where late sends are kept: one that is late by no more than this is sent at once \[cycles]. Default: 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub late_tolerance_cycles: u32,
     /// Times in which ranks have no CPU. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "NoiseSpec")]
@@ -72,6 +78,10 @@ pub struct HostSpec {
 /// What is left out of a plan, so that only plans that say it have another hash.
 fn is_zero(value: &u32) -> bool {
     *value == 0
+}
+
+fn sends_late(rule: &LateSends) -> bool {
+    *rule == LateSends::Send
 }
 
 fn is_one(value: &u32) -> bool {
@@ -96,6 +106,8 @@ impl Default for HostSpec {
             receive_copy_flits_per_cycle: None,
             reduce_cycles_per_flit: 0.0,
             start: StartSpec::default(),
+            late_sends: LateSends::default(),
+            late_tolerance_cycles: 0,
             noise: None,
             eager_limit_flits: None,
             control_flits: 1,
@@ -122,6 +134,20 @@ impl HostSpec {
                 Ok(terminals as usize * each as usize)
             }
         }
+    }
+
+    /// How late a send may be that is not kept, where late sends are kept \[cycles].
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is a tolerance for sends that are not kept.
+    pub(crate) fn tolerance_cycles(&self) -> Result<Option<u64>> {
+        let tolerance = self.late_tolerance_cycles;
+        if self.late_sends == LateSends::Send && tolerance > 0 {
+            let expected = "0: late sends are sent at once";
+            let hint = "set host.late_sends = \"keep\"";
+            return Err(Error::config("host.late_tolerance_cycles", tolerance, expected, hint));
+        }
+        Ok((self.late_sends == LateSends::Keep).then_some(tolerance.into()))
     }
 
     /// The terminal of each of so many ranks.

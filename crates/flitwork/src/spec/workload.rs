@@ -142,6 +142,10 @@ pub enum WorkloadSpec {
         /// Longest packet \[flits], at most a block. Default (0): a block.
         #[serde(default)]
         packet_flits: u32,
+        /// Time at which the first period begins \[cycles]. Ranks that start later than that miss their first sends.
+        /// Default: 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        begin_cycles: u64,
     },
     /// Rank programs: whoever drives the simulation (`fw.Simulation` in Python) tells each rank what to do next when it
     /// asks.
@@ -239,7 +243,7 @@ pub(crate) const WORKLOADS: &[Component] = &[
     Component::new(
         "timetable",
         "an all-to-all in which every block has a time",
-        "timetable, file, search, message_flits, message_bytes, packet_flits",
+        "timetable, file, search, message_flits, message_bytes, packet_flits, begin_cycles",
         "",
     ),
     Component::new("programs", "ranks are told what to do next while they run", "packet_flits, software_times", ""),

@@ -12,9 +12,11 @@ impl Timetable {
     /// receive is posted in front of the first send that starts when its block has arrived, or later. Times count from
     /// the start of the schedule.
     ///
-    /// The timetable has been checked ([`Timetable::check`]). Operations are made as they are needed.
-    pub fn schedule(self: &Arc<Self>, message_flits: u64) -> Schedule {
-        let program = Program { timetable: self.clone(), grid: self.grid(), message_flits: message_flits.max(1) };
+    /// The first period begins in cycle `begin_cycles`. The timetable has been checked ([`Timetable::check`]).
+    /// Operations are made as they are needed.
+    pub fn schedule(self: &Arc<Self>, message_flits: u64, begin_cycles: u64) -> Schedule {
+        let messages = Messages { flits: message_flits.max(1), begin_cycles };
+        let program = Program { timetable: self.clone(), grid: self.grid(), messages };
         Schedule::made("timetable", self.grid().routers(), program)
     }
 
@@ -34,15 +36,23 @@ impl PairTimetable {
     /// [`Timetable::schedule`]; rank and terminal have the same number.
     ///
     /// The timetable has been checked on these routes ([`PairTimetable::check`]).
-    pub fn schedule(self: &Arc<Self>, routes: &dyn Routes, message_flits: u64) -> Schedule {
+    pub fn schedule(self: &Arc<Self>, routes: &dyn Routes, message_flits: u64, begin_cycles: u64) -> Schedule {
         let mut way_cycles = vec![0; self.starts.len()];
         for (from, to) in pairs(self.terminals) {
             way_cycles[from as usize * self.terminals as usize + to as usize] = routes.way_cycles(from, to);
         }
         let way_cycles = way_cycles.into();
-        let program = PairProgram { timetable: self.clone(), way_cycles, message_flits: message_flits.max(1) };
+        let messages = Messages { flits: message_flits.max(1), begin_cycles };
+        let program = PairProgram { timetable: self.clone(), way_cycles, messages };
         Schedule::made("timetable", self.terminals, program)
     }
+}
+
+/// What is sent to each other rank, and when the first period begins.
+#[derive(Debug, Clone, Copy)]
+struct Messages {
+    flits: u64,
+    begin_cycles: u64,
 }
 
 /// What one rank does in every period. Sends and receives are named by numbers, in the order of their times.
@@ -57,8 +67,9 @@ trait Rank: Clone + Send + Sync + 'static {
     fn source(&self, receive: u32) -> u32;
 }
 
-/// The operations of a rank that sends and receives these blocks in each period, for messages of so many flits.
-fn operations(rank: impl Rank, blocks: u32, message_flits: u64) -> Operations<'static> {
+/// The operations of a rank that sends and receives these blocks in each period.
+fn operations(rank: impl Rank, blocks: u32, messages: Messages) -> Operations<'static> {
+    let Messages { flits: message_flits, begin_cycles } = messages;
     // Numbers alone: large networks have as many lists as nodes.
     let mut sends: Vec<u32> = (0..blocks).collect();
     let mut receives = sends.clone();
@@ -81,7 +92,7 @@ fn operations(rank: impl Rank, blocks: u32, message_flits: u64) -> Operations<'s
                     OpKind::Receive { from: rank.source(receive), size, tag }
                 }
                 (_, Some(_)) if std::mem::replace(&mut waits, false) => {
-                    OpKind::WaitUntil { time: n * rank.period_cycles() + start }
+                    OpKind::WaitUntil { time: begin_cycles + n * rank.period_cycles() + start }
                 }
                 (_, Some(send)) => {
                     (sent, waits) = (sent + 1, true);
@@ -100,7 +111,7 @@ const PROMISES: Promises = Promises { never_computes: false, names_all: true, al
 struct Program {
     timetable: Arc<Timetable>,
     grid: Grid,
-    message_flits: u64,
+    messages: Messages,
 }
 
 impl Maker for Program {
@@ -108,11 +119,11 @@ impl Maker for Program {
         let blocks = self.timetable.entries.len() as u32;
         let coords = self.grid.coords(rank);
         let node = Node { timetable: self.timetable.clone(), grid: self.grid.clone(), coords };
-        operations(node, blocks, self.message_flits)
+        operations(node, blocks, self.messages)
     }
 
     fn messages(&self, _rank: u32) -> u64 {
-        self.timetable.blocks(self.message_flits) * self.timetable.entries.len() as u64
+        self.timetable.blocks(self.messages.flits) * self.timetable.entries.len() as u64
     }
 
     fn promises(&self) -> Promises {
@@ -167,18 +178,18 @@ struct PairProgram {
     timetable: Arc<PairTimetable>,
     /// Cycles from the start of a block to its first flit at the ejection port, by pair.
     way_cycles: Arc<[u32]>,
-    message_flits: u64,
+    messages: Messages,
 }
 
 impl Maker for PairProgram {
     fn operations(&self, rank: u32) -> Operations<'static> {
         let (timetable, way_cycles) = (self.timetable.clone(), self.way_cycles.clone());
         let blocks = timetable.terminals - 1;
-        operations(Terminal { timetable, way_cycles, number: rank }, blocks, self.message_flits)
+        operations(Terminal { timetable, way_cycles, number: rank }, blocks, self.messages)
     }
 
     fn messages(&self, _rank: u32) -> u64 {
-        self.timetable.blocks(self.message_flits) * u64::from(self.timetable.terminals - 1)
+        self.timetable.blocks(self.messages.flits) * u64::from(self.timetable.terminals - 1)
     }
 
     fn promises(&self) -> Promises {

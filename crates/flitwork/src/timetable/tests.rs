@@ -17,7 +17,7 @@ fn a_ring_of_three_is_full() {
     let text = |schedule: &crate::schedule::Schedule, rank| {
         schedule.operations(rank).map(|op| op.kind.describe()).collect::<Vec<_>>()
     };
-    let schedule = std::sync::Arc::new(ring).schedule(2);
+    let schedule = std::sync::Arc::new(ring).schedule(2, 0);
     // The block from rank 2 arrives in cycle 1, that from rank 1 in cycle 2.
     let first = [
         "wait until 0",

@@ -39,7 +39,7 @@ use congestion::Congestion;
 use copies::{Memory, fraction};
 use driven::Decide;
 use flitwork::measure::PacketRecord;
-use flitwork::schedule::{Placement, Schedule, SendQueue};
+use flitwork::schedule::{LateSends, Placement, Schedule, SendQueue};
 use flitwork::spec::{HostSpec, NetworkSpec};
 use flitwork::topology::Fabric;
 use machine::{Event, Flit, InFlight, Machine};
@@ -249,7 +249,9 @@ impl<'a> Network<'a> {
                 let rendezvous = Rendezvous { limit: host.eager_limit_flits, control: host.control_flits };
                 let copies = host.copy_flits_per_cycle.is_some();
                 let late = machine.router.compat.late_receives;
-                let away = (away, beside.start);
+                let keeps = host.late_sends == LateSends::Keep;
+                let tolerance = keeps.then_some(host.late_tolerance_cycles.into());
+                let away = (away, beside.start, tolerance);
                 Some(Programs::new(schedule, placement, (late, copies), away, rendezvous, decide.clone()))
             }
         };

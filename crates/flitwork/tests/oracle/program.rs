@@ -63,6 +63,9 @@ struct Rank {
     /// The tasks that run, and when each is complete.
     tasks: Vec<(u32, u64)>,
     sends: u32,
+    /// The time of the last wait until a time, if no send came behind it; and sends that were late.
+    due: Option<u64>,
+    kept: Vec<u32>,
     /// How often it has asked what to do next, and whether it was told nothing.
     turns: u32,
     ended: bool,
@@ -122,8 +125,9 @@ pub struct Programs<'s> {
     away: Away,
     rendezvous: Rendezvous,
     decide: Option<Decide>,
-    /// The cycle from which on times count.
+    /// The cycle from which on times count, and how late a send may be that is not kept for later.
     start: u64,
+    tolerance: Option<u64>,
 }
 
 impl<'s> Programs<'s> {
@@ -131,7 +135,7 @@ impl<'s> Programs<'s> {
         schedule: &Schedule,
         placement: &'s Placement,
         (late_receives, copies): (bool, bool),
-        (away, start): (Away, u64),
+        (away, start, tolerance): (Away, u64, Option<u64>),
         rendezvous: Rendezvous,
         decide: Option<Decide>,
     ) -> Self {
@@ -147,12 +151,15 @@ impl<'s> Programs<'s> {
             computing: None,
             tasks: Vec::new(),
             sends: 0,
+            due: None,
+            kept: Vec::new(),
             posted: Vec::new(),
             unexpected: Vec::new(),
         };
         let ranks = (0..schedule.ranks()).map(rank).collect();
         let receive_cycles = u64::from(late_receives);
-        Programs { placement, ranks, taken: Vec::new(), receive_cycles, copies, away, rendezvous, decide, start }
+        let taken = Vec::new();
+        Programs { placement, ranks, taken, receive_cycles, copies, away, rendezvous, decide, start, tolerance }
     }
 
     /// The terminal of a rank.
@@ -352,7 +359,14 @@ impl<'s> Programs<'s> {
                 r.computing = None;
             }
             let op = r.next;
-            if op as usize == r.ops.len() {
+            let at_end = op as usize == r.ops.len();
+            let holds_up = |kind| !matches!(kind, OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started);
+            if at_end || holds_up(self.kind((rank, op))) && !self.may_start((rank, op), now) {
+                for op in std::mem::take(&mut self.ranks[rank as usize].kept) {
+                    messages.push(self.message(rank, op));
+                }
+            }
+            if at_end {
                 if self.request_tasks(rank, now) {
                     continue;
                 }
@@ -367,21 +381,15 @@ impl<'s> Programs<'s> {
                         ops[op as usize].complete_from = Some(now);
                     }
                 }
-                OpKind::Send { to, size, .. } => {
-                    let Op { step, via, .. } = self.ranks[rank as usize].ops[op as usize];
-                    let (send, dst) = ((rank, op), self.placement.terminal_of()[to as usize]);
-                    let sends = &mut self.ranks[rank as usize].sends;
-                    let number = *sends;
-                    *sends += 1;
-                    messages.push(Message {
-                        send,
-                        dst,
-                        to,
-                        flits: self.first_flits(send, to, size),
-                        number,
-                        step,
-                        via,
-                    });
+                OpKind::Send { .. } => {
+                    let due = self.ranks[rank as usize].due.take();
+                    let late = self.tolerance.zip(due).is_some_and(|(tolerance, due)| now - due > tolerance);
+                    let by_network = self.ranks[rank as usize].ops[op as usize].via == Via::Network;
+                    if late && by_network && self.may_start((rank, op), now) {
+                        self.ranks[rank as usize].kept.push(op);
+                    } else {
+                        messages.push(self.message(rank, op));
+                    }
                 }
                 OpKind::Wait if !self.may_pass(rank, op, now) => break,
                 OpKind::Compute { .. } if !self.may_start((rank, op), now) => break,
@@ -389,13 +397,26 @@ impl<'s> Programs<'s> {
                     self.ranks[rank as usize].computing = Some((op, self.away.work(rank, now, time)));
                 }
                 OpKind::WaitUntil { time } if !self.may_start((rank, op), now) || now < self.start + time => break,
-                OpKind::Wait | OpKind::WaitUntil { .. } => {
+                OpKind::WaitUntil { time } => {
+                    self.ranks[rank as usize].due = Some(self.start + time);
                     self.ranks[rank as usize].ops[op as usize].complete_from = Some(now);
                 }
+                OpKind::Wait => self.ranks[rank as usize].ops[op as usize].complete_from = Some(now),
             }
             self.ranks[rank as usize].next += 1;
         }
         messages
+    }
+
+    /// The next message of a rank.
+    fn message(&mut self, rank: u32, op: u32) -> Message {
+        let send = (rank, op);
+        let OpKind::Send { to, size, .. } = self.kind(send) else { panic!("a send") };
+        let Op { step, via, .. } = self.ranks[rank as usize].ops[op as usize];
+        let number = self.ranks[rank as usize].sends;
+        self.ranks[rank as usize].sends += 1;
+        let dst = self.placement.terminal_of()[to as usize];
+        Message { send, dst, to, flits: self.first_flits(send, to, size), number, step, via }
     }
 
     /// Whether a wait is over.

@@ -59,8 +59,13 @@ impl Queue {
         match self.kind {
             SendQueue::ProgramOrder => Some((0, self.entries.first()?.1?)),
             SendQueue::AsReady => {
+                // Messages that were kept join late: those of one cycle leave in program order.
+                let place = |i: usize| match &self.entries[i].0 {
+                    Job::Message(message) => message.send.1 as usize,
+                    Job::Packets(_) | Job::Part(..) | Job::Read => i,
+                };
                 let ready = |(i, (_, ready)): (usize, &(Job, Option<u64>))| ready.map(|ready| (i, ready));
-                self.entries.iter().enumerate().filter_map(ready).min_by_key(|&(i, ready)| (ready, i))
+                self.entries.iter().enumerate().filter_map(ready).min_by_key(|&(i, ready)| (ready, place(i)))
             }
         }
     }

@@ -1,4 +1,4 @@
-"""Completion over the bound, by network and schedule."""
+"""Completion over the bound, by network and schedule; and with ranks that are late."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import re
 
 import pandas as pd
 
+from flitwork.base.statistics import half_width_95
+
 #: What a timetable is called among the algorithms.
 TIMETABLE = "timetable"
+#: Timetables whose ranks keep late sends, and those that begin when all ranks have started.
+KEPT, WAITS = "timetable, late sends kept", "timetable that waits for all"
+#: The bound of the runs with late ranks [cycles].
+_BOUND_CYCLES = 9000
 
 
 def ratios(results: pd.DataFrame) -> pd.DataFrame:
     """A row a run: ``experiment`` (without ``_by_steps``), ``network``, ``side``, ``schedule`` and ``ratio``.
 
-    ``side`` is the longest side of a grid [routers], 0 of other networks.
+    ``side`` is the longest side of a grid [routers], 0 of other networks. Runs with late ranks are left out.
     """
+    results = results[~results["experiment"].astype(str).str.startswith(_DISTURBED)]
     rows = [
         {
             "experiment": str(run["experiment"]).removesuffix("_by_steps"),
@@ -26,6 +33,40 @@ def ratios(results: pd.DataFrame) -> pd.DataFrame:
         for _, run in results.iterrows()
     ]
     return pd.DataFrame(rows, columns=["experiment", "network", "side", "schedule", "ratio"])
+
+
+#: The experiments with late ranks.
+_DISTURBED = ("late", "detours")
+
+
+def disturbed(results: pd.DataFrame) -> pd.DataFrame:
+    """A row for each schedule and disturbance on 9 x 9: mean over the seeds, and half its 95 % interval.
+
+    Columns ``schedule``, ``packet_flits``, ``late`` (latest start, % of the bound; NaN with detours), ``ratio``
+    (completion over the bound), ``interval`` and ``runs``.
+    """
+    runs = results[results["experiment"].astype(str).str.startswith(_DISTURBED)]
+    rows = [
+        {
+            "schedule": _schedule(run),
+            "packet_flits": int(run["workload.packet_flits"]),
+            "late": 100 * float(run["late"]) / _BOUND_CYCLES if str(run["experiment"]).startswith("late") else -1.0,
+            "ratio": float(run["ratio_to_bound"]),
+        }
+        for _, run in runs.iterrows()
+    ]
+    table = pd.DataFrame(rows, columns=["schedule", "packet_flits", "late", "ratio"])
+    groups = table.groupby(["schedule", "packet_flits", "late"], sort=True)["ratio"]
+    found = groups.agg(ratio="mean", interval=half_width_95, runs="count").reset_index()
+    return found.assign(late=found["late"].where(found["late"] >= 0))
+
+
+def _schedule(run: pd.Series) -> str:
+    if _said(run, "workload.algorithm"):
+        return str(run["workload.algorithm"])
+    if run["experiment"] == "late_waits":
+        return WAITS
+    return KEPT if run.get("host.late_sends") == "keep" else TIMETABLE
 
 
 def _said(run: pd.Series, name: str) -> bool:

@@ -24,8 +24,15 @@ const MOST_KEPT_BYTES: u64 = 4 << 20;
 impl Context<'_> {
     /// The schedule of a timetable. The longest packet is by default a block.
     pub(super) fn timetable(&self, spec: &mut WorkloadSpec) -> Result<Workload> {
-        let WorkloadSpec::Timetable { timetable, file, search, message_flits: flits, message_bytes, packet_flits } =
-            spec
+        let WorkloadSpec::Timetable {
+            timetable,
+            file,
+            search,
+            message_flits: flits,
+            message_bytes,
+            packet_flits,
+            begin_cycles: begin,
+        } = spec
         else {
             return Err(Error::config(self.path("kind"), "another one", "timetable", ""));
         };
@@ -47,8 +54,8 @@ impl Context<'_> {
         }
         if let Some(timetable) = timetable.pair_timetable() {
             let routes = self.routes_of(timetable)?;
-            self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles), message)?;
-            let schedule = timetable.schedule(&routes, message);
+            self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles, *begin), message)?;
+            let schedule = timetable.schedule(&routes, message, *begin);
             return Ok(Workload::Schedule { schedule, packet_flits: *packet_flits });
         }
         let timetable = timetable.timetable(PATH)?;
@@ -56,8 +63,8 @@ impl Context<'_> {
         if let Err(fault) = timetable.check() {
             return Err(Error::config(PATH, "given", "no port and no channel used twice", fault.describe(timetable)));
         }
-        self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles), message)?;
-        Ok(Workload::Schedule { schedule: timetable.schedule(message), packet_flits: *packet_flits })
+        self.check_lengths(packet_flits, (timetable.block_flits, timetable.period_cycles, *begin), message)?;
+        Ok(Workload::Schedule { schedule: timetable.schedule(message, *begin), packet_flits: *packet_flits })
     }
 
     /// The timetable that a search finds for this network.
@@ -83,8 +90,13 @@ impl Context<'_> {
     }
 
     /// Fills in the longest packet of blocks of this length, and checks that it fits into one; and whether messages of
-    /// so many flits can be sent in periods of this length.
-    fn check_lengths(&self, packet_flits: &mut u32, (block, period): (u32, u64), message: u64) -> Result<()> {
+    /// so many flits can be sent in periods of this length from `begin` on.
+    fn check_lengths(
+        &self,
+        packet_flits: &mut u32,
+        (block, period, begin): (u32, u64, u64),
+        message: u64,
+    ) -> Result<()> {
         match *packet_flits {
             0 => *packet_flits = block,
             longer if longer > block => {
@@ -99,6 +111,10 @@ impl Context<'_> {
         if nodes * nodes * u128::from(message) > MOST_FLITS || blocks > u64::from(u32::MAX) {
             let expected = format!("at most {MOST_FLITS} flits in all messages, and fewer than 2^32 blocks in each");
             return Err(Error::config(self.path("message_flits"), message, expected, "use shorter messages"));
+        }
+        if u128::from(begin) > MOST_CYCLES {
+            let expected = format!("at most {MOST_CYCLES} cycles");
+            return Err(Error::config(self.path("begin_cycles"), begin, expected, ""));
         }
         if u128::from(blocks) * u128::from(period) > MOST_CYCLES {
             let expected = format!("periods that end within {MOST_CYCLES} cycles, all together");

@@ -45,7 +45,7 @@ fn shifts_fill_the_ports_of_a_star() {
     assert_eq!(timetable.length_cycles(&star(5), 3), 12);
     let text = timetable.to_json();
     assert_eq!(PairTimetable::from_json(&text, "timetable").unwrap().to_json(), text);
-    let schedule = Arc::new(timetable).schedule(&star(5), 2);
+    let schedule = Arc::new(timetable).schedule(&star(5), 2, 0);
     let sent: Vec<_> = schedule.operations(1).map(|op| op.kind.describe()).collect();
     assert!(sent.iter().any(|op| op == "wait until 3"), "{sent:?}");
     assert_eq!(sent.iter().filter(|op| op.starts_with("receive")).count(), 8);

@@ -1,7 +1,7 @@
 //! Random hosts and NICs: detours, messages that take turns, rendezvous, placements.
 
 use super::programs::LONGEST;
-use flitwork::schedule::{DetourColumns, Detours, PlacementRule, SendQueue};
+use flitwork::schedule::{DetourColumns, Detours, LateSends, PlacementRule, SendQueue};
 use flitwork::spec::{HostSpec, NoisePhase, NoiseSpec, QueuePairs, ServiceOrder, ServiceSpec};
 use flitwork::traffic::{Attached, Table};
 use proptest::prelude::*;
@@ -66,9 +66,15 @@ pub(super) fn host() -> impl Strategy<Value = HostSpec> {
         prop::option::weighted(weight, fraction)
     };
     let rates = (rate(0.4), rate(0.3));
-    (queue, rule, each, noise, rendezvous, rates).prop_map(
-        |(send_queue, placement, ranks_per_terminal, noise, rendezvous, (copies, reads))| HostSpec {
+    let late = prop_oneof![
+        1 => Just((LateSends::Send, 0)),
+        1 => (0..4u32).prop_map(|tolerance| (LateSends::Keep, tolerance)),
+    ];
+    (queue, rule, each, noise, rendezvous, rates, late).prop_map(
+        |(send_queue, placement, ranks_per_terminal, noise, rendezvous, (copies, reads), late)| HostSpec {
             send_queue,
+            late_sends: late.0,
+            late_tolerance_cycles: late.1,
             placement,
             ranks_per_terminal,
             noise,
