@@ -154,6 +154,33 @@ def test_explain_names_the_timetable(five: fw.Synthesis) -> None:
     assert cycles["timetable"] > 400
 
 
+def test_disturbed_compares_schedules_under_the_same_disturbance(five: fw.Synthesis) -> None:
+    table = five.disturbed(seeds=2, late_percent=[5])
+    ratio = table.pivot(index="schedule", columns="disturbance", values="ratio_to_bound")
+    kept, waits = "timetable, late sends kept", "timetable that begins after the latest start"
+    assert list(ratio.columns) == ["detours of 1 %", "none", "starts up to 5 % late"]
+    assert set(ratio.index) == {"timetable", kept, waits, "a2at", "simple_spread", "pairwise_shift"}
+    assert ratio.loc["timetable", "none"] == pytest.approx(five.ratio_to_bound)
+    late = ratio["starts up to 5 % late"]
+    assert late[kept] < late["timetable"] and late[waits] == pytest.approx(five.ratio_to_bound + 24 / 480)
+    assert late.min() > 1 and late["pairwise_shift"] > late["a2at"] > late[kept]
+    assert set(table["runs"]) == {1, 2}
+
+
+def test_disturbed_takes_any_network() -> None:
+    tree = fw.synthesise(
+        fw.KAryNTree(k=2, levels=3), message_flits=20, packet_flits=1, budget_steps=STEPS, skew_cycles=50
+    )
+    schedules = set(tree.disturbed(seeds=1, late_percent=[5, 50])["schedule"])
+    assert {"simple_spread", "pairwise_shift"} < schedules and "a2at" not in schedules
+
+
+@pytest.mark.parametrize("options", [{"seeds": 0}, {"late_percent": [0]}, {"late_percent": ["x"]}, {"late_percent": 5}])
+def test_disturbed_says_what_is_wrong(five: fw.Synthesis, options: Any) -> None:
+    with pytest.raises(fw.ConfigError, match=next(iter(options))):
+        five.disturbed(**options)
+
+
 def starts_late(cycles: int, **more: Any) -> fw.Host:
     """Rank 7 of 25 starts late."""
     return fw.Host(start=fw.Start(kind="list", cycles=[cycles * (rank == 7) for rank in range(25)]), **more)

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,9 +15,13 @@ from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
 from flitwork.cli.options import AsJson, Machine, Overwrite, PacketFlits
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
+from flitwork.cli.progress import watcher
 from flitwork.cli.what_is_simulated import NetworkOptions, bytes_of, machine_of, with_options
 from flitwork.questions.synthesise import DEFAULT_STEPS, Synthesis
 from flitwork.questions.synthesise import synthesise as search
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LINE_SECONDS = 2.0
 #: How long messages and packets are, by which fields.
@@ -34,6 +38,9 @@ def synthesise(
     skew_cycles: Annotated[
         int, typer.Option(min=0, help="How much later than the first rank the last one may start: it begins then.")
     ] = 0,
+    with_late_ranks: Annotated[
+        bool, typer.Option("--disturbed", help="Simulate it with late ranks, beside algorithms by steps, too.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the search.")] = 1,
     budget_steps: Annotated[int, typer.Option(min=1, help="Steps of the search at most.")] = DEFAULT_STEPS,
     budget_seconds: Annotated[
@@ -75,7 +82,8 @@ def synthesise(
     )  # fmt: skip
     if output:
         found.timetable.save(output)
-    _show(found, as_json, output)
+    late = found.disturbed(watcher=watcher()) if with_late_ranks else None
+    _show(found, late, as_json, output)
 
 
 def _progress() -> Callable[[int, int, int], bool]:
@@ -94,9 +102,11 @@ def _progress() -> Callable[[int, int, int], bool]:
     return line
 
 
-def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
+def _show(found: Synthesis, late: pd.DataFrame | None, as_json: bool, output: Path | None) -> None:
     if as_json:
-        print_json({**found.to_dict(), "timetable": json.loads(found.timetable.json)})
+        # What was run once has no interval: null.
+        plain = {} if late is None else {"disturbed": json.loads(late.to_json(orient="records"))}
+        print_json({**found.to_dict(), **plain, "timetable": json.loads(found.timetable.json)})
         return
     size = "x".join(map(str, found.timetable.sizes)) or f"{found.timetable.terminals} terminals"
     rows = [
@@ -110,6 +120,8 @@ def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
     print_table(("", "value"), rows, f"all-to-all on {size}, messages of {found.message_flits:,} flits")
     say(escape(found.reason))
     say("no port and no channel is used twice in a cycle (proved)")
+    if late is not None:
+        _show_late(late)
     if found.result is None:
         why = "" if found.interrupted else ", as that takes long"
         say(f"not simulated{why}: the completion is that of the timetable")
@@ -121,3 +133,16 @@ def _show(found: Synthesis, as_json: bool, output: Path | None) -> None:
             say('simulate it with network.routing.tie = "by_message"')
         if found.skew_cycles:
             say(f"simulate it with workload.begin_cycles = {found.skew_cycles}")
+
+
+def _show_late(late: pd.DataFrame) -> None:
+    disturbances = list(late["disturbance"].unique())
+    by_schedule = late.pivot(index="schedule", columns="disturbance", values="ratio_to_bound")
+    rows = [
+        [schedule, *(f"{value:.3f}" if value == value else "" for value in by_schedule.loc[schedule, disturbances])]
+        # Timetables first: one of them is not run without a disturbance.
+        for schedule in sorted(late["schedule"].unique(), key=lambda name: not name.startswith("timetable"))
+    ]
+    width = late["ci_half_width"].max()
+    title = f"completion over the bound, mean of {late['runs'].max()} runs (95 % intervals: ± {width:.2g} or less)"
+    print_table(["schedule", *disturbances], rows, title)

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
 from flitwork.base.arguments import number, whole
 from flitwork.base.errors import ConfigError
+from flitwork.experiment import Watcher
 from flitwork.planning.bound import Bound
 from flitwork.planning.specification import Network, Run, RunOptions, nest_run, plan_of, simulation
 from flitwork.questions.candidates import OPERATION
+from flitwork.questions.disturbed import LATE_PERCENT, Case, disturbed
 from flitwork.results.result import Result, run_plan
 from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import Quantity, Spec, all_to_all
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Steps of a search where nothing is said: up to half a minute.
 DEFAULT_STEPS = 100_000_000
@@ -57,6 +62,8 @@ class Synthesis:
     message_flits: int
     skew_cycles: int
     result: Result | None = field(repr=False)
+    _given: Network = field(repr=False)
+    _lengths: Mapping[str, Any] = field(repr=False)
 
     @property
     def completion_cycles(self) -> int:
@@ -95,6 +102,27 @@ class Synthesis:
     def late_cycles(self) -> int:
         """How much later than planned the simulation ended [cycles]: 0, unless flits waited."""
         return self.completion_cycles - self.planned_cycles
+
+    def disturbed(
+        self,
+        *,
+        seeds: int = 3,
+        late_percent: Sequence[float] = LATE_PERCENT,
+        jobs: int | None = None,
+        watcher: Watcher | None = None,
+    ) -> pd.DataFrame:
+        """How much longer the timetable takes where ranks are late, beside algorithms by steps.
+
+        Disturbances: ranks that start late, at times drawn alike from 0 to so many per cent of the bound; and detours
+        of the operating system, 20 cycles every 2,000. Schedules: the timetable; the same with
+        ``host.late_sends = "keep"``; the same, which begins after the latest start; A2AT on grids, simple spread and
+        pairwise exchange. Each runs with the seeds 1 to ``seeds``, on all cores or ``jobs`` at once.
+
+        Columns: ``schedule``, ``disturbance``, ``ratio_to_bound`` (the mean), ``ci_half_width`` (half its 95 %
+        confidence interval; NaN for one run) and ``runs``.
+        """
+        case = Case(self.network, self._given, self.timetable, self._lengths, self.skew_cycles, self.bound_cycles)
+        return disturbed(case, seeds=seeds, late_percent=late_percent, jobs=jobs, watcher=watcher)
 
     def to_dict(self) -> dict[str, Any]:
         """All but the timetable as plain data, for JSON."""
@@ -188,6 +216,7 @@ def synthesise(
     # Whether it fits into memory does not depend on what is found: it is seen before the search.
     _planned(network, _core.find_timetable(machine, seed, 0, None)[0], machine, begin, options)
     table, least, cycles, flits, steps, interrupted = _core.find_timetable(machine, seed, budget_steps, goes_on)
+    given = network
     network, timetable, plan = _planned(network, table, machine, begin, options)
     cycles += skew_cycles
     flit_hops, _ = machine.estimated_work
@@ -195,7 +224,19 @@ def synthesise(
     wanted = short if simulated is None else simulated
     result = run_plan(plan) if wanted else None
     return Synthesis(
-        network, timetable, Bound.of(plan), cycles, least, steps, seed, interrupted, flits, skew_cycles, result
+        network,
+        timetable,
+        Bound.of(plan),
+        cycles,
+        least,
+        steps,
+        seed,
+        interrupted,
+        flits,
+        skew_cycles,
+        result,
+        given,
+        lengths,
     )
 
 
