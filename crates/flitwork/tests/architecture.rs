@@ -109,7 +109,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "unchecked",
         ],
     ),
-    ("run", &["bound", "error", "kernel", "measure", "plan", "traffic"]),
+    ("run", &["bound", "error", "kernel", "measure", "plan", "schedule", "traffic"]),
     ("components", &["collective", "component", "router", "routing", "spec", "topology", "traffic"]),
 ];
 
