@@ -17,13 +17,15 @@ from flitwork.base.statistics import half_width_95
 from flitwork.experiment import Point, Watcher
 from flitwork.experiment.sweep import run_points
 from flitwork.planning.specification import Network, simulation
+from flitwork.values.noise import Periodic
+from flitwork.values.tables import Start
 from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import Spec, Workload, collective
 
 #: Latest starts that are tried [% of the lower bound].
 LATE_PERCENT = (1, 2, 5, 10)
 #: Detours of an operating system: so long every so often [cycles], 1 % of the time.
-_DETOURS = {"kind": "periodic", "duration_cycles": 20, "period_cycles": 2000}
+_DETOURS = Periodic(duration_cycles=20, period_cycles=2000)
 _KEEP = {"late_sends": "keep"}
 #: Networks with coordinates have A2AT, others simple spread.
 _BY_STEPS = ("a2at", "simple_spread", "pairwise_shift")
@@ -54,7 +56,7 @@ def disturbed(
     seeds = whole("seeds", seeds, 1, _MOST_SEEDS, "each schedule runs once a seed")
     latest = [_percent(one) for one in several("late_percent", late_percent, "a list of percentages")]
     points = [
-        Point(schedule, "disturbed", {"schedule": schedule, "disturbance": words}, seed, spec)
+        Point(schedule, "disturbed", {"disturbance": words, "schedule": schedule}, seed, spec)
         for words, late, host in _disturbances(case, latest)
         for schedule, network, workload, more in _schedules(case, late)
         for seed in (range(1, seeds + 1) if host else [1])
@@ -79,7 +81,7 @@ def _disturbances(case: Case, latest: Sequence[float]) -> Iterator[tuple[str, in
     yield "none", 0, {}
     for percent in latest:
         late = max(1, round(case.bound_cycles * percent / 100))
-        start = {"kind": "uniform", "latest_cycles": late, "order": "drawn"}
+        start = Start(kind="uniform", latest_cycles=late, order="drawn")
         yield f"starts up to {percent:g} % late", late, {"start": start}
     yield "detours of 1 %", 0, {"noise": _DETOURS}
 
