@@ -83,7 +83,8 @@ def any_routing(
     plan: Plan, gap: float, most_steps: int, progress: Callable[[int, float, float], object] | None
 ) -> dict[str, Any]:
     """What the channels need for a plan whatever the routing: ``proved_cycles``, ``reached_cycles``, ``steps``,
-    ``interrupted``, and by channel ``weights`` and ``flits``. ``progress`` gets steps, proved and reached cycles."""
+    ``interrupted``, ``loads_are_known``, and by channel ``weights`` and ``flits``. ``progress`` gets steps, proved and
+    reached cycles."""
 
 def find_timetable(
     plan: Plan,

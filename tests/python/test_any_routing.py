@@ -111,6 +111,21 @@ def test_a_schedule_is_bounded_beside_its_routing() -> None:
     assert again.to_dict() == found.to_dict()
 
 
+def test_routes_that_packets_choose_are_not_compared() -> None:
+    """Their bound is what the shortest routes of any routing need, which longer routes may beat."""
+    tornado = fw.traffic("tornado", offered_load=0.1)
+    fixed, drawn = (fw.any_routing(fw.Torus(8, 8, tie=tie), tornado) for tie in ("plus", "random"))
+    assert fixed.loads_are_known and drawn.loads_are_known
+    adaptive = fw.any_routing(fw.Torus(8, 8, routing="valiant", vcs=6), tornado)
+    assert not adaptive.loads_are_known and adaptive.to_dict()["routing_cycles"] is None
+    assert math.isnan(adaptive.routing_cycles) and math.isnan(adaptive.routing_over_split)
+    assert (adaptive.proved_load, adaptive.reached_load) == (fixed.proved_load, fixed.reached_load)
+    said = CliRunner().invoke(
+        app, ["bound", "tornado", "--size", "8x8", "--set", "routing=valiant", "--set", "vcs=6", "--any-routing"]
+    )
+    assert "not known before a run" in said.output and "as good as any" not in said.output
+
+
 def test_a_search_that_is_stopped_has_the_best_so_far() -> None:
     seen: list[int] = []
 

@@ -34,10 +34,8 @@ KNOWN = {
     "planning/check.py": 1,
     "workloads/arrays.py": 1,
 }
-#: Files in which a kind may be named: constructors of Python, the disturbances that one question is about, and what is
-#: written or said of other names.
+#: Files in which a kind may be named: constructors of Python, and what is written or said of other names.
 NAMED = (
-    "questions/disturbed.py",
     "workloads/workload.py",
     "workloads/schedule.py",
     "workloads/timetable.py",

@@ -171,8 +171,13 @@ def test_disturbed_takes_any_network() -> None:
     tree = fw.synthesise(
         fw.KAryNTree(k=2, levels=3), message_flits=20, packet_flits=1, budget_steps=STEPS, skew_cycles=50
     )
-    schedules = set(tree.disturbed(seeds=1, late_percent=[5, 50])["schedule"])
-    assert {"simple_spread", "pairwise_shift"} < schedules and "a2at" not in schedules
+    shared = fw.synthesise(fw.Torus(3, 3, terminals_per_router=2), message_flits=5, packet_flits=1, budget_steps=STEPS)
+    # A block is a whole message, shorter than the longest packet.
+    short = fw.synthesise(fw.Torus(3, 3), message_flits=5, packet_flits=20, budget_steps=STEPS)
+    for plan, by_coordinates in ((tree, False), (shared, False), (short, True)):
+        schedules = set(plan.disturbed(seeds=1, late_percent=[5, 50])["schedule"])
+        assert {"simple_spread", "pairwise_shift", "timetable that begins after the latest start"} < schedules
+        assert ("a2at" in schedules) == by_coordinates
 
 
 @pytest.mark.parametrize("options", [{"seeds": 0}, {"late_percent": [0]}, {"late_percent": ["x"]}, {"late_percent": 5}])

@@ -1,7 +1,11 @@
 //! Long work while Python runs on: signals are seen, and progress told, while a thread of its own does the work.
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -76,4 +80,53 @@ pub fn until_stopped<T: Send + 'static>(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// What a search returned, and why it ended early, if it did.
+pub struct Searched<T> {
+    /// The result: the best so far where it was stopped.
+    pub found: T,
+    /// Python saw Ctrl-C.
+    pub interrupted: bool,
+    /// It was told to stop: by Ctrl-C, or by `progress`.
+    pub stopped: bool,
+}
+
+/// [`until_stopped`] for a search that notes how far it is, in a form that becomes the arguments of `progress`: that is
+/// called with the latest many times a second, and returns whether to go on. The search gets the function to note it
+/// with, which returns the same.
+pub fn search<T, S>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&mut dyn FnMut(S) -> bool) -> T + Send + 'static,
+) -> PyResult<Searched<T>>
+where
+    T: Send + 'static,
+    S: for<'py> IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    S: Copy + Send + 'static,
+{
+    let stop = Arc::new(AtomicBool::new(false));
+    let latest: Arc<Mutex<Option<S>>> = Arc::default();
+    let (told, noted) = (stop.clone(), latest.clone());
+    let work = move || {
+        work(&mut |now| {
+            *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+            !told.load(Ordering::Relaxed)
+        })
+    };
+    let asked = stop.clone();
+    let look = move |py: Python<'_>| {
+        let now = *latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((progress, now)) = progress.as_ref().zip(now) else { return Ok(()) };
+        if !progress.call1(py, now.into_pyobject(py)?)?.is_truthy(py)? {
+            asked.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let (found, raised) = until_stopped(py, work, look, || stop.store(true, Ordering::Relaxed))?;
+    let interrupted = raised.is_some();
+    match raised.filter(|raised| !raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
+        Some(other) => Err(other),
+        None => Ok(Searched { found, interrupted, stopped: stop.load(Ordering::Relaxed) }),
+    }
 }

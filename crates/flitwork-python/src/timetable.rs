@@ -1,16 +1,15 @@
 //! Timetables: from text and back, and the search for them.
 
 use crate::data::Table;
-use crate::detached::{until_stopped, without_gil};
+use crate::detached::{search, without_gil};
 use crate::errors;
 use crate::plan::Plan;
 use flitwork::synthesis::Progress;
 use flitwork::timetable::{PairTimetable, Timetable};
 use flitwork::traffic::{Attached, Table as Numbers};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn table(timetable: Timetable) -> Table {
     Table { attached: Attached::new(Numbers::Timetable(Arc::new(timetable))) }
@@ -65,33 +64,15 @@ pub fn find_timetable(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let plan = Arc::clone(&plan.plan);
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen: Arc<[AtomicU64; 3]> = Arc::default();
-    let (stopped, noted) = (stop.clone(), seen.clone());
-    let work = move || {
-        plan.find_timetable((seed, budget_steps), &mut |block, now: Progress| {
-            let state = [u64::from(block), now.steps, now.period_cycles.unwrap_or(0)];
-            noted.iter().zip(state).for_each(|(to, value)| to.store(value, Ordering::Relaxed));
-            !stopped.load(Ordering::Relaxed)
-        })
-    };
-    let asked = stop.clone();
-    let last = seen.clone();
-    let look = move |py: Python<'_>| {
-        let Some(progress) = &progress else { return Ok(()) };
-        let [block, steps, period] = [0, 1, 2].map(|n: usize| seen[n].load(Ordering::Relaxed));
-        if block > 0 && !progress.call1(py, (block, steps, period))?.is_truthy(py)? {
-            asked.store(true, Ordering::Relaxed);
-        }
-        Ok(())
-    };
-    let (found, raised) = until_stopped(py, work, look, move || stop.store(true, Ordering::Relaxed))?;
-    let interrupted = raised.is_some();
-    if let Some(other) = raised.filter(|raised| !raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
-        return Err(other);
-    }
-    let found = found.map_err(|e| errors::to_python(py, &e))?;
-    let steps = last[1].load(Ordering::Relaxed);
+    let searched = search(py, progress, move |note| {
+        let mut steps = 0;
+        let found = plan.find_timetable((seed, budget_steps), &mut |block, now: Progress| {
+            steps = now.steps;
+            note((block, now.steps, now.period_cycles.unwrap_or(0)))
+        });
+        found.map(|found| (found, steps))
+    })?;
+    let (found, steps) = searched.found.map_err(|e| errors::to_python(py, &e))?;
     let table = Table { attached: Attached::new(found.table) };
-    Ok((table, found.least_period_cycles, found.length_cycles, found.message_flits, steps, interrupted))
+    Ok((table, found.least_period_cycles, found.length_cycles, found.message_flits, steps, searched.interrupted))
 }

@@ -47,4 +47,4 @@ pub use components::components_json;
 pub use error::{Error, Result};
 pub use kernel::{IdealResult, Pause, Rules, Simulation, run_goal};
 pub use plan::{ChannelTable, FixedRoutes, FoundTimetable, Params, Plan, SynthesisTarget, Usable, Workload, usable};
-pub use run::{PlanBound, Progress, plan_any_routing, plan_bound, simulate};
+pub use run::{PlanBound, Progress, loads_are_known, plan_any_routing, plan_bound, simulate};

@@ -123,7 +123,14 @@ pub fn plan_any_routing(
                 }
                 unit = SHARES;
                 // Rounded down, so that what is proved holds for the exact shares, too.
-                for_shares(drawn, terminals, &mut |from, to, share| add(from, to, (share * SHARES) as u64));
+                let shares = |(from, to, share)| add(from, to, (share * SHARES) as u64);
+                if let Destinations::Uniform { include_self } = drawn.destinations {
+                    let share = 1.0 / f64::from(if include_self { terminals } else { (terminals - 1).max(1) });
+                    let to_all = |from| (0..terminals).map(move |to| (from, to, share));
+                    (0..terminals).flat_map(to_all).for_each(shares);
+                } else {
+                    flows(drawn, terminals).for_each(shares);
+                }
             }
             Packets::Drawn(_) | Packets::Given(_) => {
                 for from in 0..terminals {
@@ -145,21 +152,23 @@ pub fn plan_any_routing(
     })
 }
 
-/// What each terminal sends to each other in an open loop that offers 1 \[flits].
-fn for_shares(drawn: &Drawn, terminals: u32, add: &mut dyn FnMut(u32, u32, f64)) {
-    if let Destinations::Uniform { include_self } = drawn.destinations {
-        let share = 1.0 / f64::from(if include_self { terminals } else { (terminals - 1).max(1) });
-        (0..terminals).for_each(|from| (0..terminals).for_each(|to| add(from, to, share)));
-        return;
-    }
-    for (from, to, share) in drawn.destinations.flows(terminals).unwrap_or_default() {
-        add(from, to, share * drawn.destinations.relative_load(from));
-    }
+/// Whether the channel loads of [`plan_bound`] are those under the routing of a plan, and not what any routing needs,
+/// or what no draw of a tie avoids.
+pub fn loads_are_known(plan: &Plan) -> bool {
+    let draws = bound::LeastLoads::draws(&plan.routing);
+    plan.routing.is_fixed() && (!draws || matches!(plan.workload, Workload::OpenLoop(_)))
+}
+
+/// Source, destination and what goes there, from all terminals that offer 1 flit each on the average; not of uniform
+/// traffic.
+fn flows(drawn: &Drawn, terminals: u32) -> impl Iterator<Item = (u32, u32, f64)> {
+    let flow = |(from, to, share)| (from, to, share * drawn.destinations.relative_load(from));
+    drawn.destinations.flows(terminals).unwrap_or_default().into_iter().map(flow).filter(|flow| flow.2 > 0.0)
 }
 
 /// The load at which a channel, or a terminal, is used up, and what is accepted at most.
 fn saturation(plan: &Plan, drawn: &Drawn) -> PlanBound {
-    let loads = loads(plan, drawn, |terminal| drawn.destinations.relative_load(terminal));
+    let loads = loads(plan, drawn);
     let terminal = plan.params.nic_ports as f64 / loads.received.max(loads.sent).max(1.0);
     let saturation_load_flits_per_cycle = loads.channels.load_flits_per_cycle.min(terminal);
     let accepted = accepted_load(plan, drawn);
@@ -199,20 +208,16 @@ fn packets(plan: &Plan, traffic: &Traffic) -> Bound {
     bound::packets_bound(&plan.fabric, &plan.routing, packets_of, plan.params.nic_ports as u32)
 }
 
-/// The loads of traffic that sends `sends(terminal)` flits, each a cycle or all in all.
-fn loads(plan: &Plan, drawn: &Drawn, sends: impl Fn(u32) -> f64) -> FlowLoads {
-    let terminals = plan.params.terminals as u32;
+/// The loads of traffic whose terminals offer 1 flit a cycle on the average.
+fn loads(plan: &Plan, drawn: &Drawn) -> FlowLoads {
     if let Destinations::Uniform { include_self } = drawn.destinations {
         let channels = bound::uniform_saturation(&plan.fabric, &plan.routing, include_self);
         return FlowLoads { channels, sent: 1.0, received: 1.0 };
     }
     let plus_share = plus_share(plan, &drawn.lengths);
-    let flow = |(from, to, share): (u32, u32, f64)| {
-        let flits = sends(from) * share;
-        Flow { from, to, flits, plus_flits: plus_share * flits }
-    };
-    let flows = drawn.destinations.flows(terminals).unwrap_or_default().into_iter().map(flow);
-    bound::flow_loads(&plan.fabric, &plan.routing, flows.filter(|flow| flow.flits > 0.0))
+    let flow = |(from, to, flits)| Flow { from, to, flits, plus_flits: plus_share * flits };
+    let flows = flows(drawn, plan.params.terminals as u32).map(flow);
+    bound::flow_loads(&plan.fabric, &plan.routing, flows)
 }
 
 /// Share of the flits that goes in the plus direction of a tie: half, but the larger half of each packet that is split.

@@ -1,4 +1,4 @@
-"""Lines on standard error while something works that cannot say how far it is."""
+"""Lines on standard error while something works."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def alive(what: str) -> Iterator[Callable[[], None]]:
         over.set()
         if thread.ident is not None:
             thread.join()
+
+
+def now_and_then(seconds: float = LINE_SECONDS) -> Callable[[Callable[[], str]], None]:
+    """A function that writes what it is given as a line, but no more often than that; text is made only then."""
+    last = time.monotonic()
+
+    def line(text: Callable[[], str]) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            sys.stderr.write(f"{text()}\n")
+            sys.stderr.flush()
+
+    return line

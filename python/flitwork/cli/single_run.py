@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +12,7 @@ import typer
 from flitwork import _core
 from flitwork.base.errors import ConfigError, StorageError, did_you_mean
 from flitwork.base.output_files import all_or_none, folder_for, writable_file, write_atomically
-from flitwork.cli.heartbeat import LINE_SECONDS, alive
+from flitwork.cli.heartbeat import alive, now_and_then
 from flitwork.cli.options import (
     AsJson,
     MessageFlits,
@@ -266,15 +264,11 @@ def bound(
 
 def _searched(planned: _core.Plan) -> AnyRouting:
     """The bound of all routings; how far the search is comes on standard error."""
-    last = time.monotonic()
+    say_now_and_then = now_and_then()
 
     def line(steps: int, proved: float, reached: float) -> bool:
-        nonlocal last
-        if time.monotonic() - last >= LINE_SECONDS:
-            last = time.monotonic()
-            gap = f"{100 * (reached / proved - 1):.3g} %" if proved else "unknown"
-            sys.stderr.write(f"{steps:,} steps: the gap is {gap}\n")
-            sys.stderr.flush()
+        gap = f"{100 * (reached / proved - 1):.3g} %" if proved else "unknown"
+        say_now_and_then(lambda: f"{steps:,} steps: the gap is {gap}")
         return True
 
     return any_routing_of(planned, progress=line)
@@ -284,12 +278,15 @@ def _show_any_routing(found: AnyRouting) -> None:
     values: tuple[float, ...] = (found.routing_cycles, math.floor(found.proved_cycles), math.ceil(found.reached_cycles))
     unit = "cycles"
     if not found.bound.runs_to_completion:
+        # Without traffic there is no limit, and of chosen routes nothing is known.
         load = 1 / found.routing_cycles if found.routing_cycles else math.inf
         unit, values = "flits/cycle/terminal", (load, found.proved_load, found.reached_load)
     headers = ("this routing", "no routing beats", "best split found", "gap [%]")
     print_table(headers, [(*values, 100 * found.gap)], f"the busiest channel [{unit}]")
     over = found.routing_over_split
-    if not math.isnan(over):
+    if not found.loads_are_known:
+        say("Under this routing packets choose among routes as they go, so its load is not known before a run.")
+    elif not math.isnan(over):
         good = over <= 1 + found.gap
         say(
             "The routing is as good as any for this traffic."

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +11,7 @@ import typer
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_file
+from flitwork.cli.heartbeat import now_and_then
 from flitwork.cli.options import AsJson, Machine, Overwrite, PacketFlits
 from flitwork.cli.output import escape, guarded, print_json, print_table, say
 from flitwork.cli.progress import watcher
@@ -88,15 +87,11 @@ def synthesise(
 
 def _progress() -> Callable[[int, int, int], bool]:
     """Says every few seconds on standard error what has been found so far."""
-    last = time.monotonic()
+    say_now_and_then = now_and_then(_LINE_SECONDS)
 
     def line(block: int, steps: int, period: int) -> bool:
-        nonlocal last
-        if time.monotonic() - last >= _LINE_SECONDS:
-            last = time.monotonic()
-            best = f"a period of {period:,} cycles so far" if period else "nothing so far"
-            sys.stderr.write(f"blocks of {block:,} flits, {steps:,} steps: {best}\n")
-            sys.stderr.flush()
+        best = f"a period of {period:,} cycles so far" if period else "nothing so far"
+        say_now_and_then(lambda: f"blocks of {block:,} flits, {steps:,} steps: {best}")
         return True
 
     return line

@@ -41,7 +41,9 @@ class AnyRouting:
     In an open loop, both are for 1 flit from each terminal, so the loads are their inverses: ``proved_load`` and
     ``reached_load``. ``bound`` is the bound under the routing of the network (:func:`flitwork.bound`).
 
-    Injection and ejection are left out. ``interrupted``: the search was stopped, and this is the best so far.
+    Injection and ejection are left out. ``loads_are_known``: whether the load under the routing of the network is known
+    before a run; it is not where packets choose among routes as they go. ``interrupted``: the search was stopped, and
+    this is the best so far.
     """
 
     bound: Bound
@@ -49,6 +51,7 @@ class AnyRouting:
     reached_cycles: float
     steps: int
     interrupted: bool
+    loads_are_known: bool
     _described: Mapping[str, Any] = field(repr=False)
     _weights: NDArray[np.uint32] = field(repr=False)
     _flits: NDArray[np.float64] = field(repr=False)
@@ -75,7 +78,12 @@ class AnyRouting:
 
     @property
     def routing_cycles(self) -> float:
-        """The time of the busiest channel under the routing of the network [cycles]; open loop: for 1 flit of each."""
+        """The time of the busiest channel under the routing of the network [cycles]; open loop: for 1 flit of each.
+
+        NaN where ``loads_are_known`` is false.
+        """
+        if not self.loads_are_known:
+            return math.nan
         if self.bound.runs_to_completion:
             return self.bound.channel_load_cycles
         load = self.bound.values["channels"]["load_flits_per_cycle"]
@@ -83,7 +91,9 @@ class AnyRouting:
 
     @property
     def routing_over_split(self) -> float:
-        """Time of the busiest channel under the routing of the network, over that in the split; NaN without traffic.
+        """Time of the busiest channel under the routing of the network, over that in the split.
+
+        NaN without traffic, and where ``loads_are_known`` is false.
 
         1.5: other routes would cut the time by a third, or raise the load of saturation by half. Below 1 by up to
         :attr:`gap` if the routing is as good as any.
@@ -113,11 +123,16 @@ class AnyRouting:
             "reached_cycles": self.reached_cycles,
             **loads,
             "gap": self.gap,
-            "routing_cycles": self.routing_cycles,
-            "routing_over_split": None if math.isnan(self.routing_over_split) else self.routing_over_split,
+            "loads_are_known": self.loads_are_known,
+            "routing_cycles": _known(self.routing_cycles),
+            "routing_over_split": _known(self.routing_over_split),
             "steps": self.steps,
             "interrupted": self.interrupted,
         }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def any_routing(
@@ -164,6 +179,7 @@ def any_routing_of(
         reached_cycles=found["reached_cycles"],
         steps=found["steps"],
         interrupted=found["interrupted"],
+        loads_are_known=found["loads_are_known"],
         _described=planned.contents()["described"],
         _weights=found["weights"],
         _flits=found["flits"],

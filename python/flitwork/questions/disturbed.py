@@ -6,9 +6,8 @@ the lower bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from flitwork.base.arguments import number, several, whole
 from flitwork.base.errors import ConfigError
@@ -16,36 +15,25 @@ from flitwork.base.libraries import pd
 from flitwork.base.statistics import half_width_95
 from flitwork.experiment import Point, Watcher
 from flitwork.experiment.sweep import run_points
-from flitwork.planning.specification import Network, simulation
+from flitwork.planning.specification import Network, plan_of, simulation
 from flitwork.values.noise import Periodic
-from flitwork.values.tables import Start
-from flitwork.workloads.timetable import Timetable
-from flitwork.workloads.workload import Spec, Workload, collective
+from flitwork.workloads.workload import Spec, Workload, collective, late_starts
+
+if TYPE_CHECKING:
+    from flitwork.questions.synthesise import Synthesis
 
 #: Latest starts that are tried [% of the lower bound].
 LATE_PERCENT = (1, 2, 5, 10)
 #: Detours of an operating system: so long every so often [cycles], 1 % of the time.
 _DETOURS = Periodic(duration_cycles=20, period_cycles=2000)
 _KEEP = {"late_sends": "keep"}
-#: Networks with coordinates have A2AT, others simple spread.
-_BY_STEPS = ("a2at", "simple_spread", "pairwise_shift")
+#: A2AT is for grids with one terminal a router, the others are for all networks.
+_ALGORITHMS = ("a2at", "simple_spread", "pairwise_shift")
 _MOST_SEEDS = 1000
 
 
-@dataclass(frozen=True)
-class Case:
-    """A timetable, its network with and without the routing that it needs, and what its messages need at least."""
-
-    network: Network
-    given: Network
-    timetable: Timetable
-    lengths: Mapping[str, Any]
-    begin_cycles: int
-    bound_cycles: float
-
-
 def disturbed(
-    case: Case,
+    found: Synthesis,
     *,
     seeds: int = 3,
     late_percent: Sequence[float] = LATE_PERCENT,
@@ -55,18 +43,18 @@ def disturbed(
     """A row for each schedule and disturbance, as :meth:`flitwork.Synthesis.disturbed` describes them."""
     seeds = whole("seeds", seeds, 1, _MOST_SEEDS, "each schedule runs once a seed")
     latest = [_percent(one) for one in several("late_percent", late_percent, "a list of percentages")]
+    by_steps = _by_steps(found)
     points = [
         Point(schedule, "disturbed", {"disturbance": words, "schedule": schedule}, seed, spec)
-        for words, late, host in _disturbances(case, latest)
-        for schedule, network, workload, more in _schedules(case, late)
+        for words, late, host in _disturbances(found.bound_cycles, latest)
+        for schedule, network, workload, more in [*_timetables(found, late), *by_steps]
         for seed in (range(1, seeds + 1) if host else [1])
         for spec in [simulation(network, workload, {"seed": seed}, host={**host, **more} or None)]
     ]
     table = run_points(points, jobs=jobs, watcher=watcher).table
-    ratio = table["completion_cycles"] / case.bound_cycles
+    ratio = table["completion_cycles"] / found.bound_cycles
     groups = ratio.groupby([table["schedule"], table["disturbance"]], sort=False)
-    found = groups.agg(ratio_to_bound="mean", ci_half_width=half_width_95, runs="count")
-    return found.reset_index()
+    return groups.agg(ratio_to_bound="mean", ci_half_width=half_width_95, runs="count").reset_index()
 
 
 def _percent(value: Any) -> float:
@@ -76,24 +64,36 @@ def _percent(value: Any) -> float:
     return percent
 
 
-def _disturbances(case: Case, latest: Sequence[float]) -> Iterator[tuple[str, int, Spec]]:
+def _disturbances(bound_cycles: float, latest: Sequence[float]) -> Iterator[tuple[str, int, Spec]]:
     """In words, the latest start [cycles], and as a table of the host."""
     yield "none", 0, {}
     for percent in latest:
-        late = max(1, round(case.bound_cycles * percent / 100))
-        start = Start(kind="uniform", latest_cycles=late, order="drawn")
-        yield f"starts up to {percent:g} % late", late, {"start": start}
+        late = max(1, round(bound_cycles * percent / 100))
+        yield f"starts up to {percent:g} % late", late, {"start": late_starts(late)}
     yield "detours of 1 %", 0, {"noise": _DETOURS}
 
 
-def _schedules(case: Case, late: int) -> Iterator[tuple[str, Network, Workload, Spec]]:
-    """Its name, network and workload, and what it adds to the host."""
-    yield "timetable", case.network, case.timetable, {}
-    yield "timetable, late sends kept", case.network, case.timetable, _KEEP
-    if late > case.begin_cycles:
-        waits = Timetable(case.timetable.spec["timetable"], **case.lengths, begin_cycles=late)
-        yield "timetable that begins after the latest start", case.network, waits, {}
-    has_coordinates = "size" in case.given.spec["topology"]
-    for algorithm in _BY_STEPS:
-        if algorithm != "a2at" or has_coordinates:
-            yield algorithm, case.given, collective("all_to_all", algorithm, **case.lengths), {}
+#: What a schedule is called, its network and workload, and what it adds to the host.
+Schedule = tuple[str, Network, Workload, Spec]
+
+
+def _timetables(found: Synthesis, late: int) -> Iterator[Schedule]:
+    yield "timetable", found.network, found.timetable, {}
+    yield "timetable, late sends kept", found.network, found.timetable, _KEEP
+    if late > found.skew_cycles:
+        yield "timetable that begins after the latest start", found.network, found.timetable.begun_at(late), {}
+
+
+def _by_steps(found: Synthesis) -> list[Schedule]:
+    """Algorithms by steps on the network as it was given; those that are not defined there are left out."""
+    schedules: list[Schedule] = []
+    for algorithm in _ALGORITHMS:
+        workload = collective("all_to_all", algorithm, **found.lengths)
+        try:
+            plan_of(simulation(found.given_network, workload))
+        except ConfigError as error:
+            if error.path != "workload.algorithm":
+                raise
+        else:
+            schedules.append((algorithm, found.given_network, workload, {}))
+    return schedules

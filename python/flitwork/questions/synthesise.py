@@ -19,7 +19,7 @@ from flitwork.experiment import Watcher
 from flitwork.planning.bound import Bound
 from flitwork.planning.specification import Network, Run, RunOptions, nest_run, plan_of, simulation
 from flitwork.questions.candidates import OPERATION
-from flitwork.questions.disturbed import LATE_PERCENT, Case, disturbed
+from flitwork.questions.disturbed import LATE_PERCENT, disturbed
 from flitwork.results.result import Result, run_plan
 from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import Quantity, Spec, all_to_all
@@ -47,6 +47,7 @@ class Synthesis:
     ``planned_cycles`` is when the last message has arrived if no flit waits, ``result`` the simulation, if there was
     one.
     ``least_period_cycles`` is the shortest period that ports and channels allow for blocks of this length.
+    ``given_network`` is the one that was given, ``lengths`` what was said of messages and packets.
     ``skew_cycles``: the timetable begins so late, when all ranks have started; the times above include it.
     ``interrupted``: the search was stopped, and this is the best that it had found.
     """
@@ -62,8 +63,8 @@ class Synthesis:
     message_flits: int
     skew_cycles: int
     result: Result | None = field(repr=False)
-    _given: Network = field(repr=False)
-    _lengths: Mapping[str, Any] = field(repr=False)
+    given_network: Network = field(repr=False)
+    lengths: Mapping[str, Any] = field(repr=False)
 
     @property
     def completion_cycles(self) -> int:
@@ -115,14 +116,14 @@ class Synthesis:
 
         Disturbances: ranks that start late, at times drawn alike from 0 to so many per cent of the bound; and detours
         of the operating system, 20 cycles every 2,000. Schedules: the timetable; the same with
-        ``host.late_sends = "keep"``; the same, which begins after the latest start; A2AT on grids, simple spread and
-        pairwise exchange. Each runs with the seeds 1 to ``seeds``, on all cores or ``jobs`` at once.
+        ``host.late_sends = "keep"``; the same, which begins after the latest start; A2AT on grids with one terminal a
+        router, simple spread and pairwise exchange. Each runs with the seeds 1 to ``seeds``, on all cores, or ``jobs``
+        at once.
 
         Columns: ``schedule``, ``disturbance``, ``ratio_to_bound`` (the mean), ``ci_half_width`` (half its 95 %
         confidence interval; NaN for one run) and ``runs``.
         """
-        case = Case(self.network, self._given, self.timetable, self._lengths, self.skew_cycles, self.bound_cycles)
-        return disturbed(case, seeds=seeds, late_percent=late_percent, jobs=jobs, watcher=watcher)
+        return disturbed(self, seeds=seeds, late_percent=late_percent, jobs=jobs, watcher=watcher)
 
     def to_dict(self) -> dict[str, Any]:
         """All but the timetable as plain data, for JSON."""

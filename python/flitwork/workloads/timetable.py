@@ -100,6 +100,11 @@ class Timetable(Workload):
         """Time of a hop that it was made for [cycles]; ``None`` by pairs, where channels may have their own."""
         return self._content.get("hop_cycles")
 
+    def begun_at(self, begin_cycles: int) -> Timetable:
+        """The same timetable, whose first period begins in this cycle."""
+        rest = {name: value for name, value in self.spec.items() if name not in ("kind", "timetable", "begin_cycles")}
+        return Timetable(self.spec["timetable"], **rest, begin_cycles=begin_cycles)
+
     def table(self) -> pd.DataFrame:
         """What is sent in a period, a row a block in the order of their starts.
 

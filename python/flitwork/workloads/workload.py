@@ -167,6 +167,11 @@ def programs(
     return make_workload("programs", {**length, **({"software_times": True} if software_times else {})})
 
 
+def late_starts(latest_cycles: int) -> Spec:
+    """The table ``host.start`` of ranks that start at times drawn alike from 0 to ``latest_cycles``, in any order."""
+    return {"kind": "uniform", "latest_cycles": latest_cycles, "order": "drawn"}
+
+
 def uniform(
     *,
     offered_load: float | None = None,

@@ -61,17 +61,6 @@ pub(super) enum Then {
     Until(u64),
 }
 
-/// A send that is kept for later: the operation, its receiver, length and tag, step and envelope.
-#[derive(Debug)]
-struct Kept {
-    op: OpId,
-    to: u32,
-    flits: u64,
-    tag: u32,
-    step: u32,
-    envelope: Envelope,
-}
-
 #[derive(Debug)]
 pub(super) struct Rank {
     pub source: Source,
@@ -90,7 +79,7 @@ pub(super) struct Rank {
     /// The cycle of the last wait until a time, until a send comes.
     due_cycle: Option<u64>,
     /// Sends that were late, where these are kept.
-    kept: Vec<Kept>,
+    kept: Vec<Unsent>,
     /// The cycle in which an operation was complete last.
     last_cycle: u64,
     /// What the rank did, where that is recorded.
@@ -396,8 +385,8 @@ impl Hosts {
     /// The program of a rank passes an operation, or is blocked by it.
     pub(super) fn start(&mut self, r: u32, op: OpId, (kind, step): (OpKind, u32), envelope: Envelope, now: u64) {
         let rank = &mut self.ranks[r as usize];
-        let holds_up = !matches!(kind, OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started);
-        if holds_up && !rank.kept.is_empty() && rank.window.waits(op) {
+        let holds_up = || !matches!(kind, OpKind::Receive { .. } | OpKind::Task { .. } | OpKind::Started);
+        if !rank.kept.is_empty() && holds_up() && rank.window.waits(op) {
             self.release_kept(r, now);
         }
         let rank = &mut self.ranks[r as usize];
@@ -411,16 +400,17 @@ impl Hosts {
                 }
             }
             OpKind::Send { to, size, tag } => {
-                let send = Kept { op, to, flits: size, tag, step, envelope };
+                let (waits, number) = (rank.window.waits(op), rank.sends);
+                let message = Unsent { ready_since: now, op, to, tag, envelope, flits: size, number, step, waits };
                 rank.last_send = Some(op);
                 let due = rank.due_cycle.take().zip(self.tolerance_cycles);
                 let late = due.is_some_and(|(due, tolerance)| now > due.saturating_add(tolerance));
                 // One that waits keeps its place, as the queue is in program order for those, and so does one by the
                 // bus, whose transfers are several messages.
-                if late && envelope.via == Via::Network && !rank.window.waits(op) {
-                    rank.kept.push(send);
+                if late && envelope.via == Via::Network && !waits {
+                    rank.kept.push(message);
                 } else {
-                    self.queue_send(r, send, now);
+                    self.join_queue(r, message);
                 }
             }
             OpKind::Compute { time } => rank.block = Block::Waits(op, Then::Computes(time)),
@@ -438,22 +428,19 @@ impl Hosts {
         }
     }
 
-    /// A send joins the messages of its rank.
-    fn queue_send(&mut self, r: u32, send: Kept, now: u64) {
-        let Kept { op, to, flits, tag, step, envelope } = send;
-        let rank = &mut self.ranks[r as usize];
-        let (waits, number) = (rank.window.waits(op), rank.sends);
-        let message = Unsent { ready_since: now, op, to, tag, envelope, flits, number, step, waits };
-        rank.sends += 1;
+    /// A message joins those of its rank.
+    fn join_queue(&mut self, r: u32, message: Unsent) {
+        self.ranks[r as usize].sends += 1;
         self.counts.passed += 1;
-        let within_terminal = self.terminal_of(r) == self.terminal_of(to);
+        let within_terminal = self.terminal_of(r) == self.terminal_of(message.to);
         self.outlets.join(r, message, within_terminal);
     }
 
     /// What was kept joins the messages of its rank, in program order.
     fn release_kept(&mut self, r: u32, now: u64) {
-        for send in std::mem::take(&mut self.ranks[r as usize].kept) {
-            self.queue_send(r, send, now);
+        for message in std::mem::take(&mut self.ranks[r as usize].kept) {
+            let number = self.ranks[r as usize].sends;
+            self.join_queue(r, Unsent { ready_since: now, number, ..message });
         }
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pandas as pd
@@ -12,8 +13,6 @@ from flitwork.base.statistics import half_width_95
 TIMETABLE = "timetable"
 #: Timetables whose ranks keep late sends, and those that begin when all ranks have started.
 KEPT, WAITS = "timetable, late sends kept", "timetable that waits for all"
-#: The bound of the runs with late ranks [cycles].
-_BOUND_CYCLES = 9000
 
 
 def ratios(results: pd.DataFrame) -> pd.DataFrame:
@@ -50,15 +49,15 @@ def disturbed(results: pd.DataFrame) -> pd.DataFrame:
         {
             "schedule": _schedule(run),
             "packet_flits": int(run["workload.packet_flits"]),
-            "late": 100 * float(run["late"]) / _BOUND_CYCLES if str(run["experiment"]).startswith("late") else -1.0,
+            # With detours nothing is said of starts: NaN.
+            "late": 100 * float(run.get("late", math.nan)) * run["ratio_to_bound"] / run["completion_cycles"],
             "ratio": float(run["ratio_to_bound"]),
         }
         for _, run in runs.iterrows()
     ]
     table = pd.DataFrame(rows, columns=["schedule", "packet_flits", "late", "ratio"])
-    groups = table.groupby(["schedule", "packet_flits", "late"], sort=True)["ratio"]
-    found = groups.agg(ratio="mean", interval=half_width_95, runs="count").reset_index()
-    return found.assign(late=found["late"].where(found["late"] >= 0))
+    groups = table.groupby(["schedule", "packet_flits", table["late"].round(6)], dropna=False)["ratio"]
+    return groups.agg(ratio="mean", interval=half_width_95, runs="count").reset_index()
 
 
 def _schedule(run: pd.Series) -> str:

@@ -47,11 +47,6 @@ impl Demands {
         }
     }
 
-    /// Whether no channel is needed at all.
-    pub fn is_empty(&self) -> bool {
-        self.to.iter().all(BTreeMap::is_empty)
-    }
-
     /// The time of the channels that these weights prove: no routing needs less \[cycles, or those of a unit].
     ///
     /// A channel, in the order of [`Fabric::channels`], is as long as its weight times its cycles a flit.

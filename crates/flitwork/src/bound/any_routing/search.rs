@@ -37,9 +37,9 @@ pub struct AnyRouting {
 }
 
 impl AnyRouting {
-    /// How much more the split needs than what is proved, as a share of that.
+    /// How much more the split needs than what is proved, as a share of that; infinite where nothing is proved.
     pub fn gap(&self) -> f64 {
-        if self.proved_cycles > 0.0 { self.reached_cycles / self.proved_cycles - 1.0 } else { 0.0 }
+        if self.reached_cycles > 0.0 { self.reached_cycles / self.proved_cycles - 1.0 } else { 0.0 }
     }
 }
 
@@ -70,11 +70,11 @@ pub fn any_routing(
     let reached_cycles = channels.busiest(&split.flits);
     let mut found =
         AnyRouting { proved_cycles, reached_cycles, weights: weights.clone(), flits: split.flits.clone(), steps: 1 };
-    let mut error = found.gap();
+    let mut error = found.gap().min(1.0);
     while found.gap() > gap && found.steps < most_steps {
         let AnyRouting { steps, proved_cycles, reached_cycles, .. } = found;
         let mut go_on = || progress(SearchProgress { steps, proved_cycles, reached_cycles });
-        let sharpness = (channels.len() as f64).ln() / (error.max(LEAST_ERROR) * proved_cycles);
+        let sharpness = (channels.len() as f64).ln() / (error.max(LEAST_ERROR) * reached_cycles);
         if !split.improve(&Smooth::new(&channels, &split.flits, sharpness), &mut go_on) {
             break;
         }
