@@ -150,7 +150,8 @@ def _limits(field: Node) -> str:
     if "maxItems" not in field:
         return ""
     each = field["items"]
-    return f" {field['minItems']} to {field['maxItems']} entries of {each['minimum']} to {each['maximum']}."
+    between = f" of {each['minimum']} to {each['maximum']}" if "maximum" in each else ""
+    return f" {field['minItems']} to {field['maxItems']} entries{between}."
 
 
 def _cell(text: str) -> str:

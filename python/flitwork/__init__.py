@@ -32,6 +32,7 @@ _HOMES = {
     "experiment": "SweepError Watcher load_study run_study sweep",
     "explain": "Explanation explain",
     "fit": "Fit best_ranks compare_models fit fit_model predict read_fits save_fits",
+    "networks.exchange": "from_networkx read_network to_networkx write_network",
     "msccl.algorithm": "Msccl read_msccl",
     "running.goal": "Goal GoalResult LogGOPS loggops read_goal run_goal",
     "questions.head_of_line": "HolModel hol_model",

@@ -21,6 +21,7 @@ from flitwork.fit import Fit, best_ranks, compare_models, fit, fit_model, predic
 from flitwork.msccl.algorithm import Msccl, read_msccl
 from flitwork.networks import constructors, machines
 from flitwork.networks.constructors import *  # noqa: F403
+from flitwork.networks.exchange import from_networkx, read_network, to_networkx, write_network
 from flitwork.networks.network import Network
 from flitwork.planning.any_routing import AnyRouting, any_routing
 from flitwork.planning.bound import Bound, bound
@@ -107,6 +108,7 @@ __all__ = [
     "explain",
     "fit",
     "fit_model",
+    "from_networkx",
     "hol_model",
     "load",
     "load_study",
@@ -124,6 +126,7 @@ __all__ = [
     "read_fits",
     "read_goal",
     "read_msccl",
+    "read_network",
     "read_parquet",
     "routing",
     "run_goal",
@@ -134,11 +137,13 @@ __all__ = [
     "studies",
     "sweep",
     "synthesise",
+    "to_networkx",
     "trace",
     "traffic",
     "tune",
     "uniform",
     "view",
+    "write_network",
 ]
 __all__ += constructors.__all__
 __all__ += tables.__all__

@@ -61,8 +61,11 @@ def components() -> str:
 def student_t(confidence: float, freedom: int) -> float:
     """Two-sided quantile of Student's t for a confidence between 0 and 1; infinite without degrees of freedom."""
 
-def channels(topology: str) -> dict[str, NDArray[np.uint32]]:
-    """The channels of a topology (JSON), ascending: ``router``, ``port``, ``to_router``, ``to_port``, ``class``."""
+def channels(topology: str) -> dict[str, NDArray[Any]]:
+    """The channels of a topology (JSON), ascending: ``router``, ``port``, ``to_router``, ``to_port``, ``class``.
+
+    ``latency_cycles`` is -1 where a channel has none of its own; ``cycles_per_flit`` is 1 but for slow channels.
+    """
 
 def drawing(topology: str) -> dict[str, Any] | None:
     """Where a topology (JSON) lies on a page.
@@ -73,7 +76,7 @@ def drawing(topology: str) -> dict[str, Any] | None:
 def terminals(topology: str) -> dict[str, NDArray[np.uint32]]:
     """Where the terminals of a topology (JSON) are: ``router`` of each, and ``network_ports`` of each router.
 
-    The ports of a router to others come before those of its terminals.
+    The ports of a router to others come before those of its terminals. ``size`` has the sizes of a grid, else nothing.
     """
 
 def default_routing(topology: str) -> str:

@@ -87,4 +87,6 @@ def test_only_the_command_line_knows_the_terminal(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [*FILES, *OF_MPI], ids=lambda file: str(file.relative_to(PACKAGE.parent)))
 def test_files_stay_readable(file: Path) -> None:
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+    text = file.read_text(encoding="utf-8")
+    # What a tool writes grows with the schema, a constructor for each topology: nobody edits it.
+    assert "Written by tools/" in text[:400] or len(text.splitlines()) <= LONGEST_FILE

@@ -47,6 +47,8 @@ NAMED = (
     "values/tables.py",
     "__init__.py",
     "networks/aliases.py",
+    "networks/files/filled.py",
+    "networks/graph_places.py",
 )
 
 

@@ -16,10 +16,10 @@ import pandas as pd
 import pytest
 from common import Cli
 from flitwork.base.errors import ConfigError, ResultFileError
+from flitwork.networks.graph_places import graph_places
 from flitwork.view import levels as small_numbers
 from flitwork.view import series
 from flitwork.view.contents import contents
-from flitwork.view.graph import graph_places
 from flitwork.view.levels import levels, round_end
 from flitwork.view.place import place
 

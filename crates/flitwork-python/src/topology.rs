@@ -28,11 +28,17 @@ pub fn set_channels(columns: &Bound<'_, PyDict>, prefix: &str, fabric: &Fabric) 
 }
 
 /// The channels of a topology (JSON), ascending by router and output port: columns `router`, `port`, `to_router`,
-/// `to_port`, `class` (an index of the classes of a plan).
+/// `to_port`, `class` (an index of the classes of a plan), `latency_cycles` (-1 where a channel has none of its own)
+/// and `cycles_per_flit`.
 #[pyfunction]
 pub fn channels<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyDict>> {
-    let columns = PyDict::new(py);
-    set_channels(&columns, "", &fabric(py, topology)?)?;
+    let (columns, fabric) = (PyDict::new(py), fabric(py, topology)?);
+    set_channels(&columns, "", &fabric)?;
+    let latency = |(router, port)| fabric.latency_cycles(router, port).map_or(-1, i64::from);
+    let latencies: Vec<i64> = fabric.channels().map(latency).collect();
+    let cycles: Vec<u32> = fabric.channels().map(|(router, port)| fabric.cycles_per_flit(router, port)).collect();
+    columns.set_item("latency_cycles", latencies.into_pyarray(py))?;
+    columns.set_item("cycles_per_flit", cycles.into_pyarray(py))?;
     Ok(columns)
 }
 
@@ -61,7 +67,7 @@ pub fn drawing<'py>(py: Python<'py>, topology: &str) -> PyResult<Option<Bound<'p
 }
 
 /// Where the terminals of a topology (JSON) are: the `router` of each, and the `network_ports` of each router, which
-/// come before those of its terminals.
+/// come before those of its terminals; the `size` in each dimension if it is a grid, else nothing.
 #[pyfunction]
 pub fn terminals<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, PyDict>> {
     let fabric = fabric(py, topology)?;
@@ -70,6 +76,8 @@ pub fn terminals<'py>(py: Python<'py>, topology: &str) -> PyResult<Bound<'py, Py
     let found = PyDict::new(py);
     found.set_item("router", router.into_pyarray(py))?;
     found.set_item("network_ports", ports.into_pyarray(py))?;
+    let size = fabric.grid().map_or(Vec::new(), |grid| grid.sizes().to_vec());
+    found.set_item("size", size.into_pyarray(py))?;
     Ok(found)
 }
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("component", &[]),
-    ("topology", &["component", "error"]),
     ("mix", &[]),
+    ("topology", &["component", "error", "mix"]),
     ("timers", &[]),
     ("unchecked", &[]),
     ("routing", &["component", "error", "mix", "topology", "unchecked"]),

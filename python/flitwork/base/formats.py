@@ -14,13 +14,15 @@ _BOOKSIM = "flitwork booksim FILE runs configurations of BookSim 2"
 _GOAL = "flitwork run FILE.goal runs GOAL programs"
 _TABLE = "`flitwork list workloads` says which of them read tables"
 _NONE = "flitwork does not read such files"
+_NETWORK = "--topology FILE reads networks, and so does fw.read_network"
 #: What a text is that has this in it, and what to do with it.
 _CONTENTS: tuple[tuple[str, str, str], ...] = (
     (r"<algo\s[^>]*\bnchunksperloop\b", "an MSCCL program", "flitwork run FILE.xml runs MSCCL programs"),
     (r"<!DOCTYPE platform|<platform\b", "a platform of SimGrid (XML)", _NONE),
+    (r"<graphml\b", "a graph in GraphML", _NETWORK),
     (r"\A\s*<\?xml|\A\s*<[A-Za-z!]", "an XML file", _NONE),
-    (r"(?m)^vendid=0x|^sysimgguid=0x|^# Topology file: generated", "a topology that ibnetdiscover prints", _NONE),
-    (r'(?m)^(Switch|Hca|Ca)\s+\d+\s+"', "a network of ibsim", _NONE),
+    (r"(?m)^vendid=0x|^sysimgguid=0x|^# Topology file: generated", "a topology that ibnetdiscover prints", _NETWORK),
+    (r'(?m)^(Switch|Hca|Ca)\s+\d+\s+"', "a network of ibsim", _NETWORK),
     (r"(?mi)^Nodes \d+\s*\n\s*Connections \d+", "a connection matrix of htsim", _NONE),
     (r"(?mi)^Nodes \d+\s*\n\s*(Tiers|Podsize)\b", "a topology of htsim", _NONE),
     (r"(?m)^\s*npus_count\s*:", "a network of ASTRA-sim (YAML)", _NONE),
@@ -67,7 +69,7 @@ _ENDINGS: dict[str, tuple[str, str]] = {
     ".prv": ("a trace of Paraver", _NONE),
     ".dim": ("a trace of Dimemas", _NONE),
     ".otf2": ("a trace in OTF2", _NONE),
-    ".net": ("a network of ibsim", _NONE),
+    ".net": ("a network of ibsim", _NETWORK),
     ".goal": ("a GOAL program", _GOAL),
     ".cfg": ("a configuration of another tool", _BOOKSIM),
     ".csv": ("a table", _TABLE),

@@ -15,6 +15,8 @@ _TABLES = ("network", "host", "run")
 
 def network_file(path: Path, option: str = "--network") -> tuple[Network, dict[str, Any], dict[str, Any]]:
     """The network that a file describes, its host, and the options of the run."""
+    if path.suffix.lower() != ".toml":
+        return Network("graph", file=path), {}, {}
     found = read_toml(path, option)
     if "network" not in found and {*found} <= {*_TABLES}:
         raise ConfigError(option, path, "a table `network` in it", "as in a study file")
@@ -28,7 +30,7 @@ def _machine(found: dict[str, Any], path: Path) -> tuple[Network, dict[str, Any]
             raise unknown_key("", key, _TABLES, "tables")
         if not isinstance(value, dict):
             raise ConfigError(key, value, "a table", f"write [{key}] above its fields")
-    table = found["network"]
+    table = in_folder(found["network"], path.parent)
     topology = table.get("topology")
     if not isinstance(topology, dict) or "kind" not in topology:
         loggops = table.get("kind") == "loggops"

@@ -75,6 +75,8 @@ def network_table(size: str | None, mesh: bool, wrap: str | None, kind: str | No
 
 
 def _named(kind: str, size: str | None, mesh: bool, wrap: str | None) -> dict[str, Any]:
+    if not aliases.is_known(kind) and (Path(kind).suffix or Path(kind).is_file()):
+        return {**_named("graph", size, mesh, wrap), "file": kind}
     if not aliases.is_known(kind):
         raise aliases.unknown(kind, "--topology")
     if mesh or wrap is not None:

@@ -25,24 +25,21 @@ _ELSEWHERE: Mapping[str, str] = {
     ),
     "ring": 'torus with one dimension: kind = "torus", size = [8]',
     **dict.fromkeys(("line", "chain", "linear_array"), 'mesh with one dimension: kind = "mesh", size = [8]'),
-    "hypercube": 'mesh with two routers in each dimension: kind = "mesh", size = [2, 2, 2]',
     **dict.fromkeys(("k_ary_n_cube", "cube", "torus2d", "torus3d", "2d_torus", "3d_torus"), "torus: size = [8, 8, 8]"),
     **dict.fromkeys(("mesh2d", "mesh3d", "2d_mesh", "3d_mesh", "k_ary_n_mesh"), "mesh: size = [8, 8]"),
     **dict.fromkeys(("star", "switch", "single", "single_switch", "ideal", "bus", "full"), "crossbar: terminals = 16"),
-    **dict.fromkeys(("dragonfly_plus", "megafly", "dragonflynew"), "dragonfly is the nearest that flitwork has"),
+    **dict.fromkeys(("megafly",), "dragonfly_plus"),
+    **dict.fromkeys(("dragonflynew",), "dragonfly"),
+    **dict.fromkeys(("flatfly", "flat_fly"), "flattened_butterfly, or hyperx with any sizes"),
     **dict.fromkeys(
-        (
-            "hyperx",
-            "flattened_butterfly",
-            "flatfly",
-            "fully_connected",
-            "all_to_all",
-            "complete",
-            "slim_fly",
-            "slimfly",
-        ),
-        "flitwork does not have it; flitwork list topologies",
+        ("fully_connected", "all_to_all", "complete", "full_mesh"), "hyperx with one dimension: size = [8]"
     ),
+    **dict.fromkeys(("slimfly",), "slim_fly"),
+    **dict.fromkeys(("jellyfish", "random", "random_graph"), "random_regular: routers = 64, degree = 6"),
+    **dict.fromkeys(
+        ("anynet", "irregular", "custom", "file", "edges"), 'graph: cables = [[0, 1], [1, 2]], or file = "net.graphml"'
+    ),
+    **dict.fromkeys(("chordal_ring", "ring_with_chords"), "circulant: routers = 16, strides = [1, 4]"),
 }
 
 

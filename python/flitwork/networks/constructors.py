@@ -35,15 +35,24 @@ from flitwork.values.tables import (
 from flitwork.values.value import default
 
 __all__ = [
+    "Circulant",
     "Crossbar",
     "Dragonfly",
+    "DragonflyPlus",
     "FlatOptions",
+    "FlattenedButterfly",
+    "Graph",
     "Grid",
+    "Hypercube",
+    "Hyperx",
     "KAryNTree",
     "Mesh",
     "NetworkOptions",
+    "RandomRegular",
     "RunOptions",
+    "SlimFly",
     "Torus",
+    "TwistedTorus",
     "Xgft",
 ]
 
@@ -97,7 +106,7 @@ class NetworkOptions(FlatOptions, total=False):
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
@@ -128,7 +137,7 @@ def Torus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -143,7 +152,7 @@ def Torus(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -171,7 +180,7 @@ def Mesh(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -185,7 +194,7 @@ def Mesh(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -215,7 +224,7 @@ def Grid(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -231,7 +240,7 @@ def Grid(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -252,6 +261,94 @@ def Grid(
     )
 
 
+def Graph(
+    *,
+    cable_cycles_per_flit: Sequence[int] = default(1),
+    cable_latency_cycles: Sequence[int] = default(None),
+    cable_latency_ns: float | str | Sequence[float | str] = default(None),
+    cables: Sequence[Sequence[int]] = default(None),
+    channel_cycles_per_flit: Sequence[int] = default(1),
+    channel_latency_cycles: Sequence[int] = default(None),
+    channel_latency_ns: float | str | Sequence[float | str] = default(None),
+    channels: Sequence[Sequence[int]] = default(None),
+    file: str = default(None),
+    names: Sequence[str] = default(None),
+    positions: Sequence[Sequence[float]] = default(None),
+    routers: int = default(None),
+    terminal_names: Sequence[str] = default(None),
+    terminals: Sequence[int] = default(None),
+    terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """Any network, written down cable by cable, or read from a file.
+
+    * ``cable_cycles_per_flit``: Cycles per flit of each cable, 1 to 10000, in the order of ``cables``: a cable of a
+      quarter of the width takes 4. Default: 1.
+    * ``cable_latency_cycles``: Latency of each cable [cycles], 0 to 10000, in the order of ``cables``. Default:
+      ``network.channel.latency_cycles``.
+    * ``cable_latency_ns``: ``cable_latency_cycles`` in ns, each; or text with a unit.
+    * ``cables``: Cables, each a pair of routers [a, b], which count from 0. A cable is a channel in each direction.
+      Parallel cables are listed several times.
+    * ``channel_cycles_per_flit``: Cycles per flit of each channel, 1 to 10000, in the order of ``channels``. Default:
+      1.
+    * ``channel_latency_cycles``: Latency of each channel [cycles], 0 to 10000, in the order of ``channels``. Default:
+      ``network.channel.latency_cycles``.
+    * ``channel_latency_ns``: ``channel_latency_cycles`` in ns, each; or text with a unit.
+    * ``channels``: Channels in one direction, each [from router, to router], besides the cables.
+    * ``file``: A file with the network instead of the lists: GraphML, an edge list in CSV, what ``ibnetdiscover``
+      prints, or BookSim's anynet. It is read before a plan is made.
+    * ``names``: Names of the routers, all different, for messages and pictures. Default: their numbers.
+    * ``positions``: Place of each router on a page, [x, y]. Default: a circle.
+    * ``routers``: Number of routers. Default: the highest number in the lists, plus 1.
+    * ``terminal_names``: Names of the terminals, all different, in the order of the routers that they are at. Default:
+      their numbers.
+    * ``terminals``: Terminals at each router, one number per router, instead of ``terminals_per_router``.
+    * ``terminals_per_router``: Terminals at each router. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "graph",
+        cable_cycles_per_flit=cable_cycles_per_flit,
+        cable_latency_cycles=cable_latency_cycles,
+        cable_latency_ns=cable_latency_ns,
+        cables=cables,
+        channel_cycles_per_flit=channel_cycles_per_flit,
+        channel_latency_cycles=channel_latency_cycles,
+        channel_latency_ns=channel_latency_ns,
+        channels=channels,
+        file=file,
+        names=names,
+        positions=positions,
+        routers=routers,
+        terminal_names=terminal_names,
+        terminals=terminals,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
 def Crossbar(
     *,
     terminals: int,
@@ -260,7 +357,7 @@ def Crossbar(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -273,7 +370,7 @@ def Crossbar(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -304,7 +401,7 @@ def Dragonfly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -323,7 +420,7 @@ def Dragonfly(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -346,6 +443,379 @@ def Dragonfly(
     )
 
 
+def DragonflyPlus(
+    *,
+    global_channels_per_spine: int,
+    leaves_per_group: int,
+    spines_per_group: int,
+    groups: int = default(None),
+    terminals_per_leaf: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A Dragonfly+ (Megafly): groups of leaf and spine routers, the spines joined to other groups.
+
+    * ``global_channels_per_spine``: Global channels of each spine router, h: 1 to 63. With the leaves of its group it
+      has at most 64 ports.
+    * ``leaves_per_group``: Leaf routers in each group: 1 to 63.
+    * ``spines_per_group``: Spine routers in each group: 1 to 63. Each has a cable to every leaf router of its group.
+    * ``groups``: Groups, g: 2 to s h + 1, where s is the number of spines in a group. Default: s h + 1, the most there
+      can be.
+    * ``terminals_per_leaf``: Terminals at each leaf router, at least 1. Spine routers have none. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "dragonfly_plus",
+        global_channels_per_spine=global_channels_per_spine,
+        leaves_per_group=leaves_per_group,
+        spines_per_group=spines_per_group,
+        groups=groups,
+        terminals_per_leaf=terminals_per_leaf,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def SlimFly(
+    *,
+    q: int,
+    terminals_per_router: int = default(None),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A Slim Fly: diameter two with nearly the largest possible number of routers.
+
+    * ``q``: Size of the field, q: a power of a prime from 3 to 41. There are ``2 q^2`` routers with ``(3 q - d) / 2``
+      channels, where d is -1, 0 or 1 and q - d a multiple of 4.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: half the number of its channels, rounded
+      up, as in the paper. Set it for q above 27, where the default exceeds the 64 ports of a router.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "slim_fly",
+        q=q,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def Hyperx(
+    *size: int | Sequence[int],
+    terminals_per_router: int = default(1),
+    width: Sequence[int] = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """HyperX: routers in rows and columns, each joined to all others of its row in every dimension.
+
+    * ``size``: Routers along each dimension, S_1 to S_L: 1 to 17 sizes, each at least 2. A router has at most 63
+      channels.
+    * ``terminals_per_router``: Terminals at each router, T: at least 1. Default: 1.
+    * ``width``: Cables between each two routers of a row, K_1 to K_L, one number per dimension, each at least 1.
+      Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "hyperx",
+        size=sizes(size),
+        terminals_per_router=terminals_per_router,
+        width=width,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def FlattenedButterfly(
+    *,
+    k: int,
+    n: int,
+    terminals_per_router: int = default(None),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A k-ary n-flat: a flattened butterfly of `n - 1` dimensions of k routers.
+
+    * ``k``: Routers along each dimension, k: 2 to 64. A router has at most 64 ports, with those of its terminals.
+    * ``n``: Stages of the butterfly that is flattened, n: 2 to 18. There are ``n - 1`` dimensions and ``k^(n-1)``
+      routers.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: k.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "flattened_butterfly",
+        k=k,
+        n=n,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def Hypercube(
+    *,
+    dimensions: int,
+    terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A hypercube: routers whose numbers differ in one bit are joined.
+
+    * ``dimensions``: Dimensions, n: 1 to 6. There are ``2^n`` routers. For more dimensions use ``hyperx`` with ``size
+      = [2, 2, ...]``.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "hypercube",
+        dimensions=dimensions,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def TwistedTorus(
+    *size: int | Sequence[int],
+    terminals_per_router: int = default(1),
+    twist: Sequence[Sequence[int]] = default(None),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A twisted torus: channels that wrap in one dimension lead to other coordinates in the others.
+
+    * ``size``: Routers along each dimension: 2 to 6 sizes, each at least 2.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``twist``: One row per dimension, with one number per dimension: row d is added to the coordinates of a channel
+      that wraps in dimension d in the plus direction, and subtracted in the minus direction. Entry d of row d is 0,
+      and each entry is less than the size of its dimension. Default: where sizes are k and 2k in two or three
+      dimensions, wrapping in a dimension of size k adds k in each dimension of size 2k.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "twisted_torus",
+        size=sizes(size),
+        terminals_per_router=terminals_per_router,
+        twist=twist,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def Circulant(
+    *,
+    routers: int,
+    strides: Sequence[int],
+    terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A circulant network: a ring with chords of the same strides at every router.
+
+    * ``routers``: Routers, 2 to 1000000.
+    * ``strides``: Strides, all different, each from 1 to half the number of routers: router i has cables to routers i
+      + s and i - s for every stride s. Together they must reach every router.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "circulant",
+        routers=routers,
+        strides=strides,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
+def RandomRegular(
+    *,
+    degree: int,
+    routers: int,
+    seed: int = default(1),
+    terminals_per_router: int = default(1),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A random regular network: every router has the same number of cables, to random other routers.
+
+    * ``degree``: Cables of each router: 3 to 63, fewer than there are routers. Routers times degree must be even.
+    * ``routers``: Routers, 4 to 1000000.
+    * ``seed``: Seed of the draw. Default: 1.
+    * ``terminals_per_router``: Terminals at each router, at least 1. Default: 1.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    """
+    return Network(
+        "random_regular",
+        degree=degree,
+        routers=routers,
+        seed=seed,
+        terminals_per_router=terminals_per_router,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        **flat,
+    )
+
+
 def KAryNTree(
     *,
     k: int,
@@ -355,7 +825,7 @@ def KAryNTree(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -369,7 +839,7 @@ def KAryNTree(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -397,7 +867,7 @@ def Xgft(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "hop_classes", "dragonfly_minimal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
@@ -412,7 +882,7 @@ def Xgft(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or hop_classes where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """

@@ -11,6 +11,7 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.networks import aliases
 from flitwork.networks.constructors import Grid, Mesh, NetworkOptions, RunOptions, Torus
+from flitwork.networks.files import with_network_files
 from flitwork.networks.network import Network, check_network, nest_run, not_a
 from flitwork.values.plain import Spec, checked, to_json
 from flitwork.values.tables import Host, Run
@@ -102,6 +103,8 @@ def prepare(spec: Mapping[str, Any]) -> Prepared:
     """A specification with its files read."""
     complete, read = with_numbers(spec)
     complete = aliases.specification(complete)
+    if isinstance(network := complete.get("network"), Mapping):
+        complete = {**complete, "network": with_network_files(network)}
     run = complete.get("run")
     states_threads = isinstance(run, Mapping) and "threads" in run
     return Prepared(to_json(complete), tuple(_tables(complete)), states_threads, read)

@@ -14,6 +14,7 @@ from matplotlib.collections import LineCollection
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
+from flitwork.networks.graph_places import placed
 from flitwork.plot.style import IDLE, LOAD_MAP
 
 #: Share of the distance between two routers that the two directions of a cable may be wide.
@@ -59,7 +60,7 @@ class Layout:
 
 def layout(topology: Mapping[str, Any]) -> Layout:
     """The layout of ``network.topology``."""
-    found = _core.drawing(json.dumps(topology))
+    found = _core.drawing(json.dumps(placed(topology)))
     name = " ".join([str(topology.get("kind")), "x".join(map(str, topology.get("size", ())))]).strip()
     if found is None:
         expected = "a topology that says where it lies on a page, as grids of at most 3 dimensions do"

@@ -19,9 +19,12 @@ __all__ = [
     "DModK",
     "DimensionOrder",
     "DragonflyMinimal",
+    "DragonflyUgal",
+    "DragonflyValiant",
     "Duato",
     "DuatoMisrouting",
     "HopClasses",
+    "Lash",
     "MinAdapt",
     "O1Turn",
     "RandomUp",
@@ -30,6 +33,8 @@ __all__ = [
     "SModK",
     "ShortestPath",
     "StructuredPool",
+    "Table",
+    "UpDown",
     "Valiant",
 ]
 
@@ -188,9 +193,43 @@ class ShortestPath(Routing):
 
 
 @value
+class Lash(Routing):
+    """On any network: a shortest path, and a layer of virtual channels for each pair of routers, as few layers as keep
+    it free of deadlock. The default where shortest_path can deadlock."""
+
+    KIND = "lash"
+
+
+@value
+class UpDown(Routing):
+    """On any network: up towards a root, then down, with one virtual channel.
+
+    * ``root``: Number of the root router. Default: a router in the middle of a longest shortest path.
+    """
+
+    KIND = "up_down"
+    root: int = default(None)
+
+
+@value
+class Table(Routing):
+    """On any network: by a table of next routers.
+
+    * ``file``: A file with the table instead of ``next``, a row for each router: CSV or NumPy (.npy). It is read
+      before a plan is made.
+    * ``next``: The next router: a row for each router, in it a column for each destination router, each the number of
+      a router next to that of the row. A router's own column is ignored. Of parallel cables destination d takes number
+      d modulo their number, in the order of their ports.
+    """
+
+    KIND = "table"
+    file: str = default(None)
+    next: Sequence[Sequence[int]] = default(None)
+
+
+@value
 class HopClasses(Routing):
-    """On any network: the same path, with a set of virtual channels for each channel walked. The default where
-    shortest_path can deadlock."""
+    """On any network: the lowest port on a shortest path, with a set of virtual channels for each channel walked."""
 
     KIND = "hop_classes"
 
@@ -200,6 +239,27 @@ class DragonflyMinimal(Routing):
     """On a dragonfly: by one global channel at most. The default of dragonflies."""
 
     KIND = "dragonfly_minimal"
+
+
+@value
+class DragonflyValiant(Routing):
+    """On a dragonfly: minimally to a random other group, and minimally on from there."""
+
+    KIND = "dragonfly_valiant"
+
+
+@value
+class DragonflyUgal(Routing):
+    """On a dragonfly: minimally, or by a random other group where the queue is shorter there.
+
+    * ``bias_bytes``: ``bias_flits`` in bytes; or text with a unit.
+    * ``bias_flits``: What is added to the queue of the longer route, times its channels [flits]: a larger one keeps
+      more packets on minimal routes. Default: 0.
+    """
+
+    KIND = "dragonfly_ugal"
+    bias_bytes: float | str | Sequence[float | str] = default(None)
+    bias_flits: int = default(0)
 
 
 @value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flitwork import _core
 from flitwork.base.libraries import np
-from flitwork.view.graph import graph_places
+from flitwork.networks.graph_places import graph_places, placed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,10 +49,11 @@ class Place:
 
 def place(topology: Mapping[str, Any]) -> Place:
     """The places of ``network.topology``."""
-    text = json.dumps(topology)
+    text = json.dumps(placed(topology))
     channels = {name: column.astype(np.int64) for name, column in _core.channels(text).items()}
     at = {name: column.astype(np.int64) for name, column in _core.terminals(text).items()}
-    drawn, size = _core.drawing(text), list(topology.get("size", ()))
+    # Of grids alone: planes side by side are drawn here.
+    drawn, size = _core.drawing(text), at.pop("size").tolist()
     axes, terminals = ("", ""), np.empty((0, 2))
     if drawn is not None and len(size) < 3:
         found = drawn["routers"], drawn["segments"].reshape(-1, 4), drawn["channel"].astype(np.int64)

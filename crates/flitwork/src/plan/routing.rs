@@ -7,7 +7,7 @@ use crate::routing::{
     self, AtSource, Buffers, Division, Finding, HopByHop, Limits, Network, RingClasses, Routing, RoutingSpec,
 };
 use crate::spec::{NetworkSpec, RunSpec, Switching, VcPolicy};
-use crate::topology::{Fabric, Shape};
+use crate::topology::Fabric;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Fills in what was left open, and checks every field.
@@ -37,7 +37,7 @@ pub(super) fn check(
     if !run.deadlock_check {
         return Ok(());
     }
-    let described = if as_described { described(network, fabric) } else { None };
+    let described = if as_described { described(network) } else { None };
     if described.as_ref().is_some_and(|text| seen_free().get(text).is_some()) {
         return Ok(());
     }
@@ -145,12 +145,8 @@ fn seen_free() -> MutexGuard<'static, Recent<()>> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All that the search for cycles depends on, as text. Graphs have none: their specification need not be the whole of
-/// them.
-fn described(network: &NetworkSpec, fabric: &Fabric) -> Option<String> {
-    if matches!(fabric.shape(), Shape::Graph) {
-        return None;
-    }
+/// All that the search for cycles depends on, as text.
+fn described(network: &NetworkSpec) -> Option<String> {
     serde_json::to_string(&(&network.topology, &network.routing, &network.router)).ok()
 }
 

@@ -445,7 +445,10 @@ impl Context<'_> {
             }
             return crate::collective::all_to_all(algorithm, &Grid::mesh(&[self.ranks()?]), options);
         }
-        let grid = self.fabric.needs_grid(&self.path("algorithm"), algorithm)?;
+        let Some(grid) = self.fabric.grid() else {
+            let expected = "an algorithm for any network: this one is for grids";
+            return Err(Error::config(self.path("algorithm"), algorithm, expected, "use a2a, which goes by rank"));
+        };
         if !self.fabric.has_one_terminal_each() {
             return Err(Error::config(
                 "network.topology.terminals_per_router",

@@ -81,7 +81,8 @@ impl DragonflyMinimal {
         other(router % self.size, to % self.size) as u8
     }
 
-    fn port(&self, router: u32, to: u32) -> u8 {
+    /// The port of `router` on the way to another router.
+    pub(super) fn port(&self, router: u32, to: u32) -> u8 {
         let (here, there) = (router / self.size, to / self.size);
         if here == there {
             return self.local(router, to);

@@ -175,7 +175,14 @@ impl Scheme for Duato {
     fn choice(&self, grid: &Grid, place: &Place, start: &Start) -> Choice {
         let ports = productive(grid, start.trip.header, &place.at, &start.to);
         let sideways = if start.trip.misroutes > 0 { self.sideways(grid, place, ports) } else { 0 };
-        Choice { ports, set: self.escapes, crossing: 0, escape: self.escape(grid, &place.at, start), sideways }
+        Choice {
+            ports,
+            set: self.escapes,
+            crossing: 0,
+            escape: self.escape(grid, &place.at, start),
+            sideways,
+            ..Choice::default()
+        }
     }
 
     fn selection(&self) -> Selection {

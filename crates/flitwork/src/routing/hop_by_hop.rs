@@ -134,6 +134,17 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         None
     }
 
+    /// Channels from router `at` to the destination, by the minimal port of a choice and by the one that is not
+    /// ([`Choice::nonminimal`]), of a packet with this head.
+    fn lengths(&self, _at: u32, _head: &Head) -> [u32; 2] {
+        [1, 1]
+    }
+
+    /// What is added to the queue behind the port that is not minimal, times the channels of its route \[flits].
+    fn bias_flits(&self) -> u32 {
+        0
+    }
+
     /// Cycles that a packet waits before it asks for a port that leads away.
     fn patience_cycles(&self) -> u32 {
         0

@@ -187,8 +187,16 @@ routings! {
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
     /// grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
-    /// On any network: the same path, with a set of virtual channels for each channel walked. The default where
-    /// shortest_path can deadlock.
+    /// On any network: a shortest path, and a layer of virtual channels for each pair of routers, as few layers as keep
+    /// it free of deadlock. The default where shortest_path can deadlock.
+    Lash = "lash": super::LashOptions, "on any network: a shortest path, pairs of routers in layers of virtual channels", "",
+        "Skeie, Lysne and Theiss, IPDPS 2002 workshops";
+    /// On any network: up towards a root, then down, with one virtual channel.
+    UpDown = "up_down": super::UpDownOptions, "on any network: up towards a root, then down; needs one virtual channel", "root",
+        "Schroeder et al., IEEE J. Selected Areas in Communications 9(8), 1991";
+    /// On any network: by a table of next routers.
+    Table = "table": super::TableOptions, "on any network: the next router from a table, by router and destination", "next, file", "";
+    /// On any network: the lowest port on a shortest path, with a set of virtual channels for each channel walked.
     HopClasses = "hop_classes": HopClassesOptions,
         "on any network: a shortest path, a set of virtual channels for each channel walked", "",
         "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
@@ -196,6 +204,14 @@ routings! {
     DragonflyMinimal = "dragonfly_minimal": super::DragonflyMinimalOptions,
         "on a dragonfly: by one global channel at most, and the fewest local ones", "",
         "Kim, Dally, Scott and Abts, ISCA 2008";
+    /// On a dragonfly: minimally to a random other group, and minimally on from there.
+    DragonflyValiant = "dragonfly_valiant": super::DragonflyValiantOptions,
+        "on a dragonfly: minimally to a random other group, and minimally on from there", "",
+        "Valiant, SIAM J. Computing 11(2), 1982; Kim, Dally, Scott and Abts, ISCA 2008";
+    /// On a dragonfly: minimally, or by a random other group where the queue is shorter there.
+    DragonflyUgal = "dragonfly_ugal": super::DragonflyUgalOptions,
+        "on a dragonfly: minimally, or by a random other group where the queue is shorter there (UGAL-L)", "bias_flits",
+        "Singh, PhD thesis, Stanford 2005; Kim, Dally, Scott and Abts, ISCA 2008";
     /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.
     DModK = "d_mod_k": DModKOptions, "on a fat tree: up by the number of the destination, then down", "",
         "Zahavi, Johnson, Kerbyson and Lang, Concurrency and Computation 22(2), 2010";
@@ -258,16 +274,16 @@ impl RoutingSpec {
     }
 }
 
-/// Shortest paths; with a set of virtual channels for each channel walked if these can deadlock otherwise.
+/// Shortest paths; in layers of virtual channels where these can deadlock otherwise.
 fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
     let deadlocks = |table: ShortestPath| {
         let found = super::find_cycle(fabric, &table, super::Buffers::Shared, false);
         matches!(found, super::Finding::Cycle(_))
     };
     // A network without such paths is refused later.
-    let by_hops = fabric.routers() > 1 && ShortestPath::checked(fabric).is_ok_and(deadlocks);
-    if by_hops {
-        RoutingSpec::HopClasses(HopClassesOptions::default())
+    let in_layers = fabric.routers() > 1 && ShortestPath::checked(fabric).is_ok_and(deadlocks);
+    if in_layers {
+        RoutingSpec::Lash(super::LashOptions::default())
     } else {
         RoutingSpec::ShortestPath(ShortestPathOptions::default())
     }

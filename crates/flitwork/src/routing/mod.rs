@@ -3,6 +3,7 @@
 //! A routing is a file with its options, their checks and its [`Scheme`], and a row in `kind.rs`. The other files are
 //! common to all: what a scheme is, whether it can deadlock, how one of several ports is chosen.
 
+mod acyclic;
 mod adaptive_up;
 mod at_source;
 mod channel_graph;
@@ -13,22 +14,28 @@ mod deadlock;
 mod dependencies;
 mod dimension_order;
 mod dragonfly_minimal;
+mod dragonfly_ugal;
+mod dragonfly_valiant;
 mod duato;
 mod hop_by_hop;
 mod hop_classes;
 mod kind;
+mod lash;
 mod min_adapt;
 mod o1turn;
 mod on_grid;
 mod on_tree;
+mod port_table;
 mod random_up;
 mod s_mod_k;
 mod scheme;
 mod selection;
 mod shortest_path;
 mod structured_pool;
+mod table;
 mod tree_steps;
 mod two_phase;
+mod up_down;
 mod walks;
 
 pub use adaptive_up::AdaptiveUpOptions;
@@ -40,11 +47,14 @@ pub use deadlock::{RingClasses, check_deadlock_free};
 pub use dependencies::{Buffers, Finding, Limits, find_cycle, find_cycle_within};
 pub use dimension_order::{DatelineClasses, DimensionOrder, DimensionOrderOptions, Header, Tie};
 pub use dragonfly_minimal::{DragonflyMinimal, DragonflyMinimalOptions};
+pub use dragonfly_ugal::{DragonflyUgal, DragonflyUgalOptions};
+pub use dragonfly_valiant::{DragonflyValiant, DragonflyValiantOptions};
 pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};
 pub use hop_by_hop::{At, GoesBy, Head, HopByHop};
 pub use hop_classes::{HopClasses, HopClassesOptions};
 pub(crate) use kind::ROUTINGS;
 pub use kind::{Context, Network, RoutingSpec};
+pub use lash::{Lash, LashOptions};
 pub use min_adapt::{MinAdapt, MinAdaptOptions};
 pub use o1turn::{O1Turn, O1TurnOptions};
 pub use on_grid::{OnGrid, representative};
@@ -55,9 +65,11 @@ pub(crate) use scheme::{port_of, productive};
 pub use selection::{Information, Selection};
 pub use shortest_path::{ShortestPath, ShortestPathOptions};
 pub use structured_pool::{RingDirections, StructuredPoolOptions};
+pub use table::TableOptions;
 pub(crate) use tree_steps::draw;
 pub use tree_steps::{TreeStep, TreeSteps};
 pub use two_phase::{Intermediate, RommOptions, TwoPhase, ValiantOptions};
+pub use up_down::{UpDown, UpDownOptions};
 
 use crate::topology::{Coords, End, Fabric, Grid};
 use std::sync::Arc;
@@ -162,11 +174,12 @@ impl Routing {
                 (0, None) => return path,
                 (0, Some((port, set))) => (port as usize, set),
                 (ports, _) => {
-                    let port = ports.trailing_zeros() as usize;
+                    let minimal = ports & !choice.nonminimal.map_or(0, |port| 1 << port);
+                    let port = minimal.trailing_zeros() as usize;
                     (port, choice.set_of(port))
                 }
             };
-            head.trip.crossed += (choice.crossing.checked_shr(port as u32).unwrap_or(0) & 1) as u8;
+            head.trip.crossed += choice.counted(port);
             path.push((at, port, set));
             let Some((next, input)) = fabric.peer(at, port) else { return path };
             (at, entered) = (next, Some((input as u8, set)));

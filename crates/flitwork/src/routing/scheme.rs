@@ -48,6 +48,9 @@ pub struct Choice {
     pub escape: Option<(u8, u8)>,
     /// Ports that lead away from the destination, with `set`: only if nothing else has a VC to give.
     pub sideways: u16,
+    /// Of two `ports`, the one on the longer route: the router compares the queues behind both, and counts in
+    /// [`Trip::crossed`] that a packet took this one.
+    pub nonminimal: Option<u8>,
 }
 
 impl Choice {
@@ -55,6 +58,12 @@ impl Choice {
     pub fn one(port: usize, set: u8, crosses: bool) -> Self {
         let crossing = if crosses { 1 << port } else { 0 };
         Choice { ports: 1 << port, set, crossing, ..Choice::default() }
+    }
+
+    /// What the router counts in [`Trip::crossed`] of a packet that takes one of `ports`.
+    #[inline]
+    pub fn counted(&self, port: usize) -> u8 {
+        (u64::from(self.crossing) >> port & 1) as u8 + u8::from(self.nonminimal == Some(port as u8))
     }
 
     /// The set of VCs behind one of `ports`.

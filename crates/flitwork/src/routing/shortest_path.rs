@@ -6,9 +6,10 @@
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::scheme::{Choice, Division, Trip};
+use super::port_table::{PortTable, check_size, distances, no_path, with_terminals};
+use super::scheme::{Choice, Division};
 use super::{AtSource, Routing};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +19,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShortestPathOptions {}
-
-/// Most routers: the table has an entry for every pair.
-const MOST_ROUTERS: u32 = 16_384;
-
-/// No port.
-const NONE: u8 = u8::MAX;
 
 impl AnyOptions for ShortestPathOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
@@ -42,46 +37,30 @@ impl AnyOptions for ShortestPathOptions {
     }
 }
 
-/// The next port of every router for every destination.
+/// The lowest port on a shortest path, for every router and destination.
 #[derive(Debug)]
-pub struct ShortestPath {
-    routers: u32,
-    /// By `destination * routers + router`.
-    ports: Vec<u8>,
-}
+pub struct ShortestPath(PortTable);
 
 impl ShortestPath {
     /// For a network.
     pub fn new(fabric: &Fabric) -> Self {
-        let routers = fabric.routers();
-        let mut ports = vec![NONE; routers as usize * routers as usize];
-        let mut hops = vec![0u32; routers as usize];
-        for (dst, ports) in ports.chunks_mut(routers as usize).enumerate() {
-            // Distances against the direction of the channels, then the lowest port one hop nearer.
-            hops.fill(u32::MAX);
-            hops[dst] = 0;
-            let mut reached = vec![dst as u32];
-            let mut next = 0;
-            while let Some(&at) = reached.get(next) {
-                next += 1;
-                let feeders = (0..fabric.network_ports()).filter_map(|port| fabric.feeder(at, port));
-                for (feeder, _) in feeders {
-                    if hops[feeder as usize] == u32::MAX {
-                        hops[feeder as usize] = hops[at as usize] + 1;
-                        reached.push(feeder);
-                    }
-                }
-            }
-            for &router in reached.iter().filter(|&&router| router as usize != dst) {
+        let mut table = PortTable::empty(fabric.routers());
+        let mut hops = Vec::new();
+        for dst in 0..fabric.routers() {
+            distances(fabric, dst, &mut hops, |_, _| true);
+            let mut column = table.towards(dst);
+            let reached = |&router: &u32| router != dst && hops[router as usize] != u32::MAX;
+            for router in (0..fabric.routers()).filter(reached) {
                 let nearer = |&port: &usize| {
                     let peer = fabric.peer(router, port);
-                    peer.is_some_and(|(far, _)| hops[far as usize] + 1 == hops[router as usize])
+                    peer.is_some_and(|(far, _)| hops[far as usize].checked_add(1) == Some(hops[router as usize]))
                 };
-                let port = (0..fabric.network_ports()).find(nearer);
-                ports[router as usize] = port.map_or(NONE, |port| port as u8);
+                if let Some(port) = (0..fabric.network_ports()).find(nearer) {
+                    column.set(router, port);
+                }
             }
         }
-        ShortestPath { routers, ports }
+        ShortestPath(table)
     }
 
     /// For a network that a user has named.
@@ -89,16 +68,11 @@ impl ShortestPath {
     /// # Errors
     /// More routers than the table may have, or routers with terminals that no path joins.
     pub(super) fn checked(fabric: &Fabric) -> Result<Self> {
-        if fabric.routers() > MOST_ROUTERS {
-            let hint = "use a smaller network, or a routing that knows its shape";
-            return Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for shortest paths"), hint));
-        }
+        check_size(fabric)?;
         let table = ShortestPath::new(fabric);
         for dst in with_terminals(fabric) {
             if let Some(src) = with_terminals(fabric).find(|&src| src != dst && table.next(src, dst).is_none()) {
-                let expected = "a path between all routers with terminals";
-                let value = format!("no path from router {src} to router {dst}");
-                return Err(Error::config("network.topology", value, expected, ""));
+                return Err(no_path(fabric, src, dst));
             }
         }
         Ok(table)
@@ -106,7 +80,7 @@ impl ShortestPath {
 
     /// Channels of the longest route between two routers with terminals, of a network in which all are joined.
     pub(super) fn longest_route(&self, fabric: &Fabric) -> u32 {
-        let mut hops = vec![0u32; self.routers as usize];
+        let mut hops = vec![0u32; fabric.routers() as usize];
         let mut walked = Vec::new();
         let mut longest = 0;
         for dst in with_terminals(fabric) {
@@ -135,36 +109,29 @@ impl ShortestPath {
     /// The port of `router` on the way to `dst`; `None` where there is no way.
     #[inline]
     pub(super) fn next(&self, router: u32, dst: u32) -> Option<u8> {
-        let port = self.ports[dst as usize * self.routers as usize + router as usize];
-        (port != NONE).then_some(port)
+        self.0.next(router, dst)
     }
-}
-
-/// The routers with terminals.
-fn with_terminals(fabric: &Fabric) -> impl Iterator<Item = u32> {
-    (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty())
 }
 
 impl HopByHop for ShortestPath {
     fn division(&self) -> Division {
-        Division::Equal(1)
+        self.0.division()
     }
 
-    fn start(&self, _src: End, dst: End, _bits: u64) -> Head {
-        Head { to: dst.router, label: 0, trip: Trip::default() }
+    fn start(&self, src: End, dst: End, bits: u64) -> Head {
+        self.0.start(src, dst, bits)
     }
 
-    fn starts(&self, _src: u32, dst: u32) -> Vec<Head> {
-        vec![Head { to: dst, label: 0, trip: Trip::default() }]
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        self.0.starts(src, dst)
     }
 
-    fn forget(&self, at: &mut At, _head: &mut Head) {
-        (at.port, at.set) = (None, None);
+    fn forget(&self, at: &mut At, head: &mut Head) {
+        self.0.forget(at, head);
     }
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
-        // The last resort is all there is: it may be any of 64 ports.
-        Choice { escape: self.next(at.router, head.to).map(|port| (port, 0)), ..Choice::default() }
+        self.0.choice(at, head)
     }
 
     fn is_fixed(&self) -> bool {

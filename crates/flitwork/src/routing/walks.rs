@@ -219,7 +219,7 @@ impl<'a> Walker<'a> {
             let port = ports.trailing_zeros() as usize;
             ports &= ports - 1;
             let mut head = place.head;
-            head.trip.crossed += (u64::from(choice.crossing).checked_shr(port as u32).unwrap_or(0) & 1) as u8;
+            head.trip.crossed += choice.counted(port);
             if choice.ports >> port & 1 == 0 {
                 head.trip.misroutes -= 1;
             }

@@ -29,15 +29,9 @@ impl Topology for Crossbar {
         if !(2..=MOST_TERMINALS).contains(&n) {
             return Err(Error::config("network.topology.terminals", n, format!("2 to {MOST_TERMINALS} terminals"), ""));
         }
-        // Terminals on a circle, one unit apart.
-        let radius = (f64::from(n) / std::f64::consts::TAU).max(1.0);
-        let place = |terminal: u32| {
-            let (y, x) = (std::f64::consts::TAU * f64::from(terminal) / f64::from(n)).sin_cos();
-            [radius * x, radius * y]
-        };
         let drawing = Drawing {
             routers: vec![[0.0, 0.0]],
-            terminals: (0..n).map(place).collect(),
+            terminals: (0..n).map(|terminal| super::drawing::on_circle(terminal, n)).collect(),
             note: "terminals around the router".to_string(),
             ..Drawing::default()
         };

@@ -79,6 +79,13 @@ impl Drawing {
     }
 }
 
+/// The place of one of `of` points on a circle around the origin, neighbours about one unit apart.
+pub(super) fn on_circle(i: u32, of: u32) -> [f64; 2] {
+    let radius = (f64::from(of) / std::f64::consts::TAU).max(if of == 1 { 0.0 } else { 1.0 });
+    let (y, x) = (std::f64::consts::TAU * f64::from(i) / f64::from(of)).sin_cos();
+    [radius * x, radius * y]
+}
+
 /// Adds the segments of a channel in a plane, if it exists.
 fn add_channel(grid: &Grid, routers: &[[f64; 2]], router: u32, port: usize, segments: &mut Vec<Segment>) {
     let Some(far) = grid.neighbour(router, port) else { return };

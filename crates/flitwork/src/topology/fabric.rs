@@ -44,6 +44,8 @@ pub struct Fabric {
     table: Option<Arc<Table>>,
     attached: Attached,
     classes: Vec<String>,
+    /// Names of the routers, if they have any.
+    names: Arc<[String]>,
 }
 
 /// The channels of a graph, by `router * ports + port`.
@@ -92,6 +94,7 @@ impl Fabric {
             classes: (0..ports).map(class).collect(),
             attached: Attached::Even(terminals_per_router),
             table: None,
+            names: [].into(),
             shape: Shape::Grid(grid),
         })
     }
@@ -159,7 +162,13 @@ impl Fabric {
             table: Some(Arc::new(table)),
             attached: Attached::of(&graph.terminals),
             classes: graph.classes.clone(),
+            names: [].into(),
         })
+    }
+
+    /// This network with a name for each router, or with none.
+    pub(super) fn with_names(self, names: &[String]) -> Fabric {
+        Fabric { names: names.into(), ..self }
     }
 
     /// A fat tree.
@@ -383,15 +392,26 @@ impl Fabric {
             Shape::Grid(grid) => format!("router {:?}", &grid.coords(router)[..grid.dims()]),
             Shape::Tree(tree) => format!("router {router} (level {})", tree.place(router).level),
             Shape::Groups(size) => format!("router {router} (group {})", router / size),
-            Shape::Graph => format!("router {router}"),
+            Shape::Graph => match self.names.get(router as usize) {
+                Some(name) => format!("router {router} \"{name}\""),
+                None => format!("router {router}"),
+            },
         }
+    }
+
+    /// Names of the routers as the user wrote them; empty where they have none.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// What a channel is called in messages, by its output port.
     pub fn channel_name(&self, router: u32, port: usize) -> String {
         let here = self.router_name(router);
         match (self.grid(), self.peer(router, port)) {
-            (None, Some((far, _))) => format!("{here} port {port} to router {far}"),
+            (None, Some((far, _))) => match self.names.get(far as usize) {
+                Some(name) => format!("{here} port {port} to router {far} \"{name}\""),
+                None => format!("{here} port {port} to router {far}"),
+            },
             _ => format!("{here} {}", self.classes[self.class_of(router, port)]),
         }
     }

@@ -15,6 +15,13 @@ pub(super) trait Topology {
     fn fabric(&self) -> Result<Fabric>;
 }
 
+/// What users write of a large one is kept apart.
+impl<T: Topology> Topology for Box<T> {
+    fn fabric(&self) -> Result<Fabric> {
+        self.as_ref().fabric()
+    }
+}
+
 /// Rows: the line for the reference page, variant, name, struct, the line and the fields for lists, and a paper if
 /// there is one.
 macro_rules! topologies {
@@ -47,12 +54,43 @@ topologies! {
     Mesh = "mesh": Mesh, "n-dimensional grid, no dimension wraps", "size, terminals_per_router";
     /// A grid in which each dimension wraps or does not.
     Grid = "grid": MixedGrid, "n-dimensional grid, each dimension wraps or not", "size, wrap, ring2, terminals_per_router";
+    /// Any network, written down cable by cable, or read from a file.
+    Graph = "graph": Box<super::ListedGraph>, "any network: routers and the cables between them, listed or from a file",
+        "cables, channels, routers, terminals_per_router, terminals, cable_latency_cycles, cable_cycles_per_flit, channel_latency_cycles, channel_cycles_per_flit, file, names, terminal_names, positions";
     /// A single crossbar: one router with all terminals at it.
     Crossbar = "crossbar": super::Crossbar, "one router with all terminals at it", "terminals";
     /// A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
     Dragonfly = "dragonfly": super::Dragonfly, "groups joined each to each, of routers joined each to each",
         "routers_per_group, global_channels_per_router, groups, terminals_per_router, global_latency_cycles",
         "Kim, Dally, Scott and Abts, ISCA 2008";
+    /// A Dragonfly+ (Megafly): groups of leaf and spine routers, the spines joined to other groups.
+    DragonflyPlus = "dragonfly_plus": super::DragonflyPlus,
+        "groups of leaf and spine routers, spines joined to other groups",
+        "leaves_per_group, spines_per_group, global_channels_per_spine, groups, terminals_per_leaf",
+        "Shpiner et al., HiPINEB 2017";
+    /// A Slim Fly: diameter two with nearly the largest possible number of routers.
+    SlimFly = "slim_fly": super::SlimFly, "2 q^2 routers, each at most two channels from every other",
+        "q, terminals_per_router", "Besta and Hoefler, SC 2014";
+    /// HyperX: routers in rows and columns, each joined to all others of its row in every dimension.
+    HyperX = "hyperx": super::HyperX, "n-dimensional array, all routers of a row joined each to each",
+        "size, width, terminals_per_router", "Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009";
+    /// A k-ary n-flat: a flattened butterfly of `n - 1` dimensions of k routers.
+    FlattenedButterfly = "flattened_butterfly": super::FlattenedButterfly,
+        "HyperX of n - 1 dimensions of k routers with k terminals each",
+        "k, n, terminals_per_router", "Kim, Dally and Abts, ISCA 2007";
+    /// A hypercube: routers whose numbers differ in one bit are joined.
+    Hypercube = "hypercube": super::Hypercube, "n-dimensional mesh of two routers per dimension",
+        "dimensions, terminals_per_router", "Sullivan and Bashkow, ISCA 1977";
+    /// A twisted torus: channels that wrap in one dimension lead to other coordinates in the others.
+    TwistedTorus = "twisted_torus": super::TwistedTorus, "torus whose wrapping channels lead to shifted coordinates",
+        "size, twist, terminals_per_router", "Cámara et al., IEEE TPDS 21(12), 2010";
+    /// A circulant network: a ring with chords of the same strides at every router.
+    Circulant = "circulant": super::Circulant, "ring with chords of the same strides at every router",
+        "routers, strides, terminals_per_router", "Bermond, Comellas and Hsu, J. Parallel Distrib. Comput. 24(1), 1995";
+    /// A random regular network: every router has the same number of cables, to random other routers.
+    RandomRegular = "random_regular": super::RandomRegular,
+        "random network with the same number of cables at each router",
+        "routers, degree, seed, terminals_per_router", "Singla, Hong, Popa and Godfrey, NSDI 2012";
     /// A k-ary n-tree: a fat tree whose routers have k children and, below the top, k parents.
     KAryNTree = "k_ary_n_tree": super::KAryNTree, "fat tree of n levels, k children and k parents a router", "k, levels",
         "Petrini and Vanneschi, IPPS 1997";

@@ -1,6 +1,6 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
-use super::cases::any_network::switches;
+use super::cases::any_network::{next_routers, switches};
 use super::cases::{Case, fit_policy};
 use super::created::created;
 use super::driven::Decide;
@@ -10,7 +10,9 @@ use super::{Beside, Load, Outcome, TracePacket, run_beside};
 use flitwork::measure::{KernelName, PacketRecord, PacketTable, SimulationResult};
 use flitwork::routing::{Header, Tie};
 use flitwork::schedule::Schedule;
-use flitwork::spec::{HostSpec, KernelChoice, NetworkSpec, RecordSpec, RunSpec, SimulationSpec, WorkloadSpec};
+use flitwork::spec::{
+    HostSpec, KernelChoice, NetworkSpec, RecordSpec, RoutingSpec, RunSpec, SimulationSpec, WorkloadSpec,
+};
 use flitwork::topology::Grid;
 use flitwork::traffic::Created;
 use flitwork::{Error, Plan, Workload, simulate};
@@ -47,6 +49,9 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
     let on = |rings: bool| {
         let fabric = switches(terminals, rings, slow, seed);
         let mut spec = spec.clone();
+        if let Some(RoutingSpec::Table(options)) = &mut spec.network.routing {
+            options.next = next_routers(&fabric, seed);
+        }
         fit_policy(&mut spec.network.router, &spec.network.nic, &fabric, 1);
         Plan::on_fabric(&spec, fabric)
     };

@@ -1,5 +1,6 @@
 //! What the oracle knows of the machine: the specification, the network and the delays, and what flows through it.
 
+use super::routes::Routes;
 use super::trip::Trip;
 use flitwork::routing::{DatelineClasses, DimensionOrder, Selection, Tie};
 use flitwork::spec::{BusSpec, NetworkSpec, NicSpec, Pipeline, RouterSpec, RoutingSpec, TopologySpec};
@@ -13,6 +14,8 @@ pub struct Machine {
     /// The order of dimensions and the tie rule.
     pub routing: DimensionOrder,
     pub routing_spec: RoutingSpec,
+    /// Tables of routes, of routings that go by them.
+    pub routes: Option<Routes>,
     /// Routers of a group of a dragonfly.
     pub group: u32,
     pub seed: u64,
@@ -80,6 +83,7 @@ impl Machine {
         Machine {
             fabric: fabric.clone(),
             routing: DimensionOrder { order, tie },
+            routes: Routes::of(&routing_spec, fabric),
             routing_spec,
             changes_at_datelines,
             group,
@@ -141,6 +145,7 @@ impl Machine {
         match &self.routing_spec {
             RoutingSpec::DimensionOrder(options) => options.classes == DatelineClasses::Crossed,
             RoutingSpec::ShortestPath(_) | RoutingSpec::HopClasses(_) => self.routers() > 1,
+            RoutingSpec::Lash(_) | RoutingSpec::UpDown(_) | RoutingSpec::Table(_) => self.routers() > 1,
             _ => true,
         }
     }

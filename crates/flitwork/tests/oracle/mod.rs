@@ -28,6 +28,7 @@ mod random;
 mod reader;
 mod requests;
 mod router;
+mod routes;
 mod rules;
 mod signals;
 mod terminal;

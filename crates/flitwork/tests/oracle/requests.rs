@@ -32,6 +32,11 @@ impl Router<'_> {
             let output_port = self.output_port(&front.packet);
             return self.usable(vc, &Offer { port: output_port, vcs: 0..self.machine.vcs }, false);
         };
+        if matches!(self.machine.routing_spec, RoutingSpec::DragonflyUgal(_)) && choice.minimal.len() == 2 {
+            let decided = front.decided.unwrap_or_else(|| self.shorter_queue(&choice));
+            self.decide_for(vc, decided);
+            return self.usable(vc, &choice.minimal[decided], false);
+        }
         let escape = choice.escape.as_ref().map_or(vec![], |offer| self.usable(vc, offer, true));
         if self.machine.selection() == Selection::All {
             let minimal = choice.minimal.iter().flat_map(|offer| self.usable(vc, offer, false));
@@ -49,6 +54,17 @@ impl Router<'_> {
             return self.pick(vc, &open, self.how_to_pick(vc, &choice, congestion), now);
         }
         vec![]
+    }
+
+    /// dragonfly_ugal: 1 if the queue behind the second port, times the channels of its route, is the shorter one.
+    fn shorter_queue(&self, choice: &Choice) -> usize {
+        let m = self.machine;
+        let RoutingSpec::DragonflyUgal(options) = &m.routing_spec else { panic!("another routing") };
+        let weight = |i: usize| {
+            let credits: u64 = (0..m.vcs).map(|v| self.credits((choice.minimal[i].port, v))).sum();
+            u64::from(choice.hops_left[i]) * (m.vcs as u64 * m.buffer).saturating_sub(credits)
+        };
+        usize::from(weight(0) > weight(1) + u64::from(options.bias_flits))
     }
 
     /// The VCs of an offer that the packet of `vc` may request now.

@@ -31,6 +31,8 @@ pub(super) struct Front {
     pub(super) requests_from: u64,
     /// What it may take here, and what it carries, if its routing decides hop by hop.
     pub(super) choice: Option<Choice>,
+    /// dragonfly_ugal: which of the two ports it decided for at its first request.
+    pub(super) decided: Option<usize>,
     trip: Option<Trip>,
     /// The output VC that it owns, and the first cycle in which it may request the switch without speculation.
     grant: Option<(VcId, u64)>,
@@ -128,7 +130,15 @@ impl<'m> Router<'m> {
             None if self.machine.pipelined() => since.max(head_arrived + self.machine.routing_cycles()),
             None => since + self.machine.routing_cycles(),
         };
-        let front = Front { packet: flit.packet.clone(), head_arrived, requests_from, choice, trip, grant: None };
+        let front = Front {
+            packet: flit.packet.clone(),
+            head_arrived,
+            requests_from,
+            choice,
+            decided: None,
+            trip,
+            grant: None,
+        };
         self.inputs[vc.0][vc.1].front = Some(front);
     }
 
@@ -256,6 +266,11 @@ impl<'m> Router<'m> {
         } else {
             now + allocation
         }
+    }
+
+    /// The packet at the front of an input VC has decided for one of two ports.
+    pub(super) fn decide_for(&mut self, vc: VcId, decided: usize) {
+        self.inputs[vc.0][vc.1].front.as_mut().expect("it asks").decided = Some(decided);
     }
 
     pub(super) fn credits(&self, output: VcId) -> u64 {

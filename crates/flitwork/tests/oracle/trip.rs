@@ -7,6 +7,10 @@ use flitwork::routing::{RingDirections, Tie};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::ops::Range;
 
+/// dragonfly_valiant: the mode of a packet that has come to its intermediate group; before that it is 1 more than the
+/// group, and 0 where there is none.
+const TURNED: usize = usize::MAX;
+
 /// What a packet carries with its head.
 #[derive(Debug, Clone)]
 pub struct Trip {
@@ -64,6 +68,9 @@ impl Machine {
         let mode = match self.routing_spec {
             RoutingSpec::CrossLine(_) => self.virtual_network(src, dst, &minus),
             RoutingSpec::O1Turn(_) => (bits >> 16 & 1) as usize,
+            RoutingSpec::DragonflyValiant(_) | RoutingSpec::DragonflyUgal(_) => {
+                self.intermediate_group(src, dst, bits).map_or(0, |group| 1 + group)
+            }
             _ => 0,
         };
         let detours = match &self.routing_spec {
@@ -101,9 +108,13 @@ impl Machine {
 
     /// Whether the routing goes by the coordinates of a grid.
     fn by_coordinates(&self) -> bool {
-        use RoutingSpec::{DragonflyMinimal, HopClasses, ShortestPath};
+        use RoutingSpec::{DragonflyMinimal, DragonflyUgal, DragonflyValiant, HopClasses, ShortestPath};
         self.tree_rule().is_none()
-            && !matches!(self.routing_spec, ShortestPath(_) | HopClasses(_) | DragonflyMinimal(_))
+            && self.routes.is_none()
+            && !matches!(
+                self.routing_spec,
+                ShortestPath(_) | HopClasses(_) | DragonflyMinimal(_) | DragonflyValiant(_) | DragonflyUgal(_)
+            )
     }
 
     /// The packet's bits.
@@ -209,8 +220,27 @@ impl Machine {
             let minimal = (trip.target != here).then(|| vec![offer(self.shortest_path_port(here, trip.target))]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
+        if let Some(routes) = &self.routes {
+            let came_from = Some(came_by.0).filter(|&port| port < self.fabric.network_ports_of(here));
+            let set = || self.equal_set(routes.set(trip.start, trip.target), routes.sets);
+            let offer = || Offer { port: routes.port(here, came_from, trip.target), vcs: set() };
+            let minimal = (trip.target != here).then(|| vec![offer()]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
         if matches!(self.routing_spec, RoutingSpec::DragonflyMinimal(_)) {
             let minimal = (trip.target != here).then(|| vec![self.dragonfly_offer(here, came_by, trip.target)]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
+        if matches!(self.routing_spec, RoutingSpec::DragonflyUgal(_)) && trip.crossed == 0 {
+            return (trip.target != here).then(|| self.minimal_or_other(here, came_by, trip));
+        }
+        if matches!(self.routing_spec, RoutingSpec::DragonflyValiant(_) | RoutingSpec::DragonflyUgal(_)) {
+            let group = |router: u32| router / self.group;
+            if trip.mode == 1 + group(here) as usize {
+                trip.mode = TURNED;
+            }
+            let offer = self.valiant_offer(here, came_by, trip);
+            let minimal = (trip.target != here).then(|| vec![offer]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
         if matches!(self.routing_spec, RoutingSpec::HopClasses(_)) {
@@ -313,6 +343,57 @@ impl Machine {
             leading(here, &|far| far == gate).expect("routers of a group are joined")
         });
         Offer { port, vcs: self.equal_set(0, sets) }
+    }
+
+    /// dragonfly_valiant: the group that a packet goes by, if it does by one.
+    fn intermediate_group(&self, src: u32, dst: u32, bits: u64) -> Option<usize> {
+        let (from, to) = (src / self.group, dst / self.group);
+        let others: Vec<u32> = (0..self.routers() as u32 / self.group).filter(|&g| g != from && g != to).collect();
+        let drawn = || below(mix(bits), others.len() as u64) as usize;
+        (from != to && !others.is_empty()).then(|| others[drawn()] as usize)
+    }
+
+    /// dragonfly_ugal: of a packet that has gone minimally so far the minimal port, and at its source another one.
+    fn minimal_or_other(&self, here: u32, came_by: VcId, trip: &Trip) -> Choice {
+        let straight = Trip { mode: 0, ..trip.clone() };
+        let mut minimal = vec![self.valiant_offer(here, came_by, &straight)];
+        let mut hops_left = vec![self.channels(here, &straight)];
+        let other = self.valiant_offer(here, came_by, trip);
+        let at_source = came_by.0 >= self.fabric.network_ports_of(here);
+        if at_source && trip.mode != 0 && other.port != minimal[0].port {
+            minimal.push(other);
+            hops_left.push(self.channels(here, trip));
+        }
+        Choice { minimal, escape: None, away: vec![], hops_left }
+    }
+
+    /// dragonfly_ugal: the channels of a route from `here`, by an intermediate group or not.
+    fn channels(&self, here: u32, trip: &Trip) -> u32 {
+        let (mut at, mut trip, mut channels) = (here, trip.clone(), 0);
+        while at != trip.target {
+            if trip.mode == 1 + (at / self.group) as usize {
+                trip.mode = TURNED;
+            }
+            let port = self.valiant_offer(at, (0, 0), &trip).port;
+            at = self.fabric.peer(at, port).expect("it is on the route").0;
+            channels += 1;
+        }
+        channels
+    }
+
+    /// dragonfly_valiant: the port of dragonfly_minimal to the router of the intermediate group with the place of the
+    /// destination in its own, or to the destination; and the set.
+    fn valiant_offer(&self, here: u32, came_by: VcId, trip: &Trip) -> Offer {
+        if here == trip.target {
+            return Offer { port: 0, vcs: 0..0 };
+        }
+        let via = (trip.mode != 0 && trip.mode != TURNED).then(|| trip.mode as u32 - 1);
+        let to = via.map_or(trip.target, |group| group * self.group + trip.target % self.group);
+        let Offer { port, .. } = self.dragonfly_offer(here, came_by, to);
+        let by_network = came_by.0 < self.fabric.network_ports_of(here);
+        let at_its_group = here / self.group == trip.target / self.group;
+        let set = if at_its_group && by_network { 2 } else { usize::from(trip.mode == TURNED) };
+        Offer { port, vcs: self.equal_set(set, if self.group == 1 { 2 } else { 3 }) }
     }
 
     /// How many channels lead from each router to `to`, found by looking one further again and again.
@@ -422,6 +503,9 @@ impl Machine {
     pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
         let mut trip = trip.clone();
         trip.hops += 1;
+        if matches!(self.routing_spec, RoutingSpec::DragonflyUgal(_)) {
+            trip.crossed += usize::from(choice.minimal.get(1).is_some_and(|other| other.port == port));
+        }
         if !self.by_coordinates() {
             return trip;
         }

@@ -11,6 +11,9 @@ from flitwork.studies.contention_free_alltoall.measures import KEPT, TIMETABLE, 
 _SQUARES = {"squares.5": (5, 5), "squares.6-7": (6, 7), "squares.8": (8, 8), "squares.9": (9, 99)}
 
 
+#: Which networks of other shapes each claim is about: those that are alike at all nodes, and others.
+_GRAPHS = {"graphs": "circulant|HyperX|hypercube", "graphs.random": "random", "graphs.twisted": "twisted"}
+
 #: Which schedule and length of packets each claim of late ranks is about, and whether of late starts or of detours.
 _LATE = {
     "late": (TIMETABLE, 1, "starts"), "late.waits": (WAITS, 1, "starts"), "late.kept": (KEPT, 1, "starts"),
@@ -32,6 +35,9 @@ def claims(results: pd.DataFrame) -> list[Finding]:
         ("squares.long", "long"), ("cubes", "cubes"), ("trees", "trees"), ("dragonflies", "dragonflies"),
     ):  # fmt: skip
         found[claim] = ours[ours["experiment"] == experiment]["ratio"].max()
+    graphs = ours[ours["experiment"] == "graphs"]
+    for claim, words in _GRAPHS.items():
+        found[claim] = graphs[graphs["network"].str.contains(words)]["ratio"].max()
     by_steps = table[(table["schedule"] != TIMETABLE) & (table["experiment"] == "trees")]
     found["trees.by-steps"] = by_steps["ratio"].max()
     found["faster"] = _faster(table[(table["experiment"] == "squares") & (table["side"] >= 7)])

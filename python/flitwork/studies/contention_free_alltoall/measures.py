@@ -82,6 +82,8 @@ def _name(run: pd.Series) -> str:
     size = " x ".join(map(str, _size(run)))
     if kind == "trees":
         return f"fat tree, {4 ** int(run['levels'])} terminals"
+    if kind == "graphs":
+        return str(run["net"])
     if kind == "dragonflies":
         h = int(run["h"])
         return f"dragonfly, {2 * h * (2 * h * h + 1)} terminals"

@@ -3,23 +3,33 @@
 
 use super::super::random::{below, mix};
 use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
-use flitwork::routing::{DragonflyMinimalOptions, HopClassesOptions, ShortestPathOptions};
+use flitwork::routing::{
+    DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, HopClassesOptions, LashOptions,
+    ShortestPathOptions, TableOptions, UpDownOptions,
+};
 use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Dragonfly, Fabric, Graph};
 use proptest::prelude::*;
 
 /// A crossbar of 2 to so many terminals.
 pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
-    (2..=most_terminals, 1..=6u32, any::<bool>(), router(), channel(), nic()).prop_map(
-        |(terminals, vcs, named, router, channel, mut nic)| {
+    // Where there is no grid, the first two are the default.
+    let routing = prop_oneof![
+        4 => Just(None),
+        4 => Just(Some(RoutingSpec::ShortestPath(ShortestPathOptions::default()))),
+        2 => Just(Some(RoutingSpec::Lash(LashOptions {}))),
+        2 => Just(Some(RoutingSpec::UpDown(UpDownOptions::default()))),
+        1 => Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
+        1 => Just(Some(RoutingSpec::Table(TableOptions { next: vec![vec![0]], ..TableOptions::default() }))),
+    ];
+    (2..=most_terminals, 1..=6u32, routing, router(), channel(), nic()).prop_map(
+        |(terminals, vcs, routing, router, channel, mut nic)| {
             let mut router = RouterSpec { vcs, ..router };
             let topology = TopologySpec::Crossbar(Crossbar { terminals });
             fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), 1);
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
             fit_level(&mut nic, &router, terminals);
-            // It is the default where there is no grid.
-            let routing = named.then(|| RoutingSpec::ShortestPath(ShortestPathOptions::default()));
             spec(topology, routing, router, channel, nic)
         },
     )
@@ -40,9 +50,13 @@ pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         });
     let terminals = |d: &Dragonfly| d.routers_per_group * d.groups.unwrap_or(0) * d.terminals_per_router;
     let topology = topology.prop_filter("too many terminals", move |topology| terminals(topology) <= most_terminals);
+    let bias = prop_oneof![Just(0), 0..30u32];
+    let ugal = bias.prop_map(|bias_flits| Some(RoutingSpec::DragonflyUgal(DragonflyUgalOptions { bias_flits })));
     let routing = prop_oneof![
         Just(None),
+        ugal,
         Just(Some(RoutingSpec::DragonflyMinimal(DragonflyMinimalOptions {}))),
+        Just(Some(RoutingSpec::DragonflyValiant(DragonflyValiantOptions {}))),
         Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
     ];
     (topology, 3..=7u32, routing, router(), channel(), nic()).prop_map(
@@ -96,4 +110,26 @@ pub fn switches(terminals: u32, rings: bool, slow: bool, seed: u64) -> Fabric {
     }
     let graph = Graph { terminals: at, channels, classes: vec!["cable".to_string()], drawing: None };
     Fabric::of_graph(&graph).expect("a network")
+}
+
+/// A table of next routers by paths of the fewest channels: of several next routers one that is drawn.
+pub fn next_routers(fabric: &Fabric, seed: u64) -> Vec<Vec<u32>> {
+    let routers = fabric.routers();
+    let mut next = vec![vec![0; routers as usize]; routers as usize];
+    for to in 0..routers {
+        let mut hops = vec![None; routers as usize];
+        hops[to as usize] = Some(0);
+        for away in 1..routers {
+            for router in (0..routers).filter(|&router| router != to) {
+                let far = (0..fabric.network_ports()).filter_map(|port| fabric.peer(router, port)).map(|(far, _)| far);
+                let nearer: Vec<u32> = far.filter(|&far| hops[far as usize] == Some(away - 1)).collect();
+                if hops[router as usize].is_none() && !nearer.is_empty() {
+                    hops[router as usize] = Some(away);
+                    let drawn = below(mix(seed ^ mix(u64::from(router * routers + to))), nearer.len() as u64);
+                    next[router as usize][to as usize] = nearer[drawn as usize];
+                }
+            }
+        }
+    }
+    next
 }

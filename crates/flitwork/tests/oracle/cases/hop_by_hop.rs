@@ -148,7 +148,11 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
 /// The routings of grids.
 pub fn kinds() -> Vec<&'static str> {
     let other = |kind: &&str| {
-        ["shortest_path", "hop_classes", "dragonfly_minimal"].contains(kind) || trees::KINDS.contains(kind)
+        let anywhere = ["shortest_path", "hop_classes", "lash", "up_down", "table"];
+        if kind.starts_with("dragonfly") {
+            return true;
+        }
+        anywhere.contains(kind) || trees::KINDS.contains(kind)
     };
     RoutingSpec::KINDS.iter().copied().filter(|kind| !other(kind)).collect()
 }

@@ -257,6 +257,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) -> Option<(usize, M)> {
         let candidates = *at(&hop_by_hop.candidates, self.number(me, slot));
         let choice = candidates.choice;
+        if let Some(other) = choice.nonminimal {
+            let port = self.shorter_queue(me, slot, other as usize, hop_by_hop, env);
+            let usable = self.usable_at(me, slot, port, hop_by_hop, env);
+            return (!usable.is_empty()).then_some((port, usable));
+        }
         if let Some(offer) = self.select_port(me, slot, choice.ports, hop_by_hop, env) {
             return Some(offer);
         }
@@ -365,6 +370,37 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         best
     }
 
+    /// Of a minimal port and another one, that with the shorter queue, each times the channels of the route by it: what
+    /// a packet decides once, at its first request.
+    fn shorter_queue(
+        &mut self,
+        me: usize,
+        slot: usize,
+        other: usize,
+        hop_by_hop: &mut HopByHopRoutes,
+        env: &Env,
+    ) -> usize {
+        let number = self.number(me, slot);
+        let candidates = *at(&hop_by_hop.candidates, number);
+        if candidates.preferred == UNDECIDED {
+            let minimal = (candidates.choice.ports & !(1 << other)).trailing_zeros() as usize;
+            let head = env.pool[self.input(slot).front].head();
+            let [channels, other_channels] = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
+            let weight = u64::from(channels) * self.queue_behind(me, minimal, env);
+            let other_weight = u64::from(other_channels) * self.queue_behind(me, other, env);
+            let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits());
+            hop_by_hop.candidates[number].preferred = if takes_other { other } else { minimal } as u8;
+        }
+        hop_by_hop.candidates[number].preferred as usize
+    }
+
+    /// Flits in the buffers behind an output port, as its credits tell.
+    fn queue_behind(&self, me: usize, port: usize, env: &Env) -> u64 {
+        let all = (env.p.vcs * env.p.buffer_flits as usize) as u64;
+        let credits = (0..env.p.vcs).map(|vc| u64::from(self.credits_now(me, Self::slot(port, vc), env)));
+        all.saturating_sub(credits.sum())
+    }
+
     /// The free VCs of a candidate port that a packet may use now.
     #[inline(always)]
     fn usable_at(&mut self, me: usize, slot: usize, port: usize, hop_by_hop: &HopByHopRoutes, env: &Env) -> M {
@@ -409,7 +445,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = &mut pool[vc.front];
         packet.hops += 1;
         if choice.ports >> port & 1 == 1 {
-            packet.crossed += (u64::from(choice.crossing) >> port & 1) as u8;
+            packet.crossed += choice.counted(port);
         } else if u64::from(choice.sideways) >> port & 1 == 1 {
             packet.misroutes -= 1;
         }

@@ -1,0 +1,172 @@
+//! UGAL on a dragonfly: a packet goes minimally, or by a random other group where the queue is shorter there.
+//!
+//! A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford University, 2005; of dragonflies
+//! J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
+//! section 4.2. With what the source router knows of its own output ports (UGAL-L): the queue behind a port, times the
+//! channels of the route by it. The packet decides once, when it first asks for a virtual channel at its source router.
+//!
+//! Virtual channels are those of [`super::DragonflyValiantOptions`].
+
+use super::Routing;
+use super::dragonfly_valiant::DragonflyValiant;
+use super::hop_by_hop::{At, Head, HopByHop};
+use super::kind::{AnyOptions, Network};
+use super::scheme::{Choice, Division};
+use crate::error::Result;
+use crate::topology::{Dragonfly, End, Fabric, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Options of UGAL on a dragonfly.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyUgalOptions {
+    /// What is added to the queue of the longer route, times its channels \[flits]: a larger one keeps more packets on
+    /// minimal routes. Default: 0.
+    #[serde(default)]
+    pub bias_flits: u32,
+}
+
+impl AnyOptions for DragonflyUgalOptions {
+    fn resolve(&mut self, network: &Network) -> Result<()> {
+        network.fabric.needs_groups("network.routing.kind", "dragonfly_ugal").map(|_| ())
+    }
+
+    fn routing(&self, network: &Network) -> Routing {
+        Routing::HopByHop(Arc::new(DragonflyUgal::new(network.fabric, self.bias_flits)))
+    }
+
+    fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        let (&Shape::Groups(size), 0) = (network.fabric.shape(), level) else { return None };
+        let small = Dragonfly::small(size.min(4)).fabric().ok()?;
+        let routing = Arc::new(DragonflyUgal::new(&small, self.bias_flits));
+        Some((small, routing))
+    }
+}
+
+/// Minimally, or by another group.
+#[derive(Debug)]
+pub struct DragonflyUgal {
+    valiant: DragonflyValiant,
+    fabric: Fabric,
+    bias_flits: u32,
+}
+
+impl DragonflyUgal {
+    /// For a dragonfly; in any other network every router is a group.
+    pub fn new(fabric: &Fabric, bias_flits: u32) -> Self {
+        DragonflyUgal { valiant: DragonflyValiant::new(fabric), fabric: fabric.clone(), bias_flits }
+    }
+
+    /// Channels that a packet walks from a router.
+    fn channels(&self, mut at: u32, mut head: Head) -> u32 {
+        let mut channels = 0;
+        loop {
+            self.valiant.enter(at, head.to, &mut head, &|| 0);
+            if at == head.to {
+                return channels;
+            }
+            let Some((far, _)) = self.fabric.peer(at, self.valiant.port(at, &head).into()) else { return channels };
+            (at, channels) = (far, channels + 1);
+        }
+    }
+
+    /// The same packet, gone minimally.
+    fn minimally(head: &Head) -> Head {
+        Head { label: 0, ..*head }
+    }
+
+    /// Whether a packet has taken the port that is not minimal.
+    fn took_other(head: &Head) -> bool {
+        head.trip.crossed > 0
+    }
+}
+
+impl HopByHop for DragonflyUgal {
+    fn division(&self) -> Division {
+        self.valiant.division()
+    }
+
+    fn start(&self, src: End, dst: End, bits: u64) -> Head {
+        self.valiant.start(src, dst, bits)
+    }
+
+    fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
+        self.valiant.starts(src, dst)
+    }
+
+    fn forget(&self, at: &mut At, head: &mut Head) {
+        if at.port.is_some() && !Self::took_other(head) {
+            head.label = 0;
+        }
+        self.valiant.forget(at, head);
+    }
+
+    fn enter(&self, at: u32, dst: u32, head: &mut Head, bits: &dyn Fn() -> u64) {
+        if Self::took_other(head) {
+            self.valiant.enter(at, dst, head, bits);
+        }
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        if Self::took_other(head) {
+            return self.valiant.choice(at, head);
+        }
+        let minimal = self.valiant.choice(at, &Self::minimally(head));
+        if at.port.is_some() || head.label == 0 {
+            return minimal;
+        }
+        let other = self.valiant.port(at.router, head);
+        if minimal.ports == 1 << other {
+            return minimal;
+        }
+        Choice { ports: minimal.ports | 1 << other, nonminimal: Some(other), ..minimal }
+    }
+
+    fn lengths(&self, at: u32, head: &Head) -> [u32; 2] {
+        [self.channels(at, Self::minimally(head)), self.channels(at, *head)]
+    }
+
+    fn bias_flits(&self) -> u32 {
+        self.bias_flits
+    }
+
+    fn most_ports(&self) -> usize {
+        2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::{Buffers, Finding, find_cycle};
+
+    #[test]
+    fn no_packets_wait_for_each_other_in_a_cycle() {
+        for (routers, global, groups) in [(1, 6, None), (2, 1, None), (2, 3, Some(4)), (3, 2, None), (4, 2, None)] {
+            let fabric = Dragonfly::of(routers, global, groups).fabric().unwrap();
+            for fabric in [fabric, Dragonfly::small(routers.min(4)).fabric().unwrap()] {
+                let found = find_cycle(&fabric, &DragonflyUgal::new(&fabric, 0), Buffers::Shared, false);
+                assert_eq!(found, Finding::Free, "{routers}, {global}, {groups:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_routes_are_as_long_as_they_are() {
+        let fabric = Dragonfly::of(4, 2, None).fabric().unwrap();
+        let routing = DragonflyUgal::new(&fabric, 0);
+        let mut chosen = 0;
+        for (src, dst) in (0..36).flat_map(|src| (0..36).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {
+            for head in routing.starts(src, dst) {
+                let [minimal, other] = routing.lengths(src, &head);
+                let at = At { router: src, port: None, set: None };
+                assert!((1..=3).contains(&minimal) && minimal <= other && other <= 5, "{src} -> {dst}");
+                assert!(head.label != 0 || minimal == other);
+                chosen += u32::from(routing.choice(&at, &head).nonminimal.is_some());
+            }
+        }
+        assert!(chosen > 1_000);
+    }
+}

@@ -1,0 +1,191 @@
+//! The next output port of every router for every destination, and the ways to fill such a table.
+//!
+//! All packets between two routers take the route of the table. [`Spread`] decides between several ports that would
+//! do: destinations are dealt out evenly, so that parallel cables and equal paths share the load.
+
+use super::hop_by_hop::{At, Head, HopByHop};
+use super::scheme::{Choice, Division, Trip};
+use crate::error::{Error, Result};
+use crate::topology::{End, Fabric};
+
+/// Most routers: the table has an entry for every pair.
+pub(super) const MOST_ROUTERS: u32 = 16_384;
+
+/// No port.
+const NONE: u8 = u8::MAX;
+
+/// The next port of every router for every destination router.
+#[derive(Debug)]
+pub(super) struct PortTable {
+    routers: u32,
+    /// By `destination * routers + router`.
+    ports: Vec<u8>,
+}
+
+impl PortTable {
+    /// A table without ports.
+    pub(super) fn empty(routers: u32) -> Self {
+        PortTable { routers, ports: vec![NONE; routers as usize * routers as usize] }
+    }
+
+    /// The ports of all routers for one destination.
+    pub(super) fn towards(&mut self, dst: u32) -> Column<'_> {
+        let routers = self.routers as usize;
+        Column(&mut self.ports[dst as usize * routers..][..routers])
+    }
+
+    /// The port of `router` on the way to `dst`; `None` where there is no way, and at the destination.
+    #[inline]
+    pub(super) fn next(&self, router: u32, dst: u32) -> Option<u8> {
+        let port = self.ports[dst as usize * self.routers as usize + router as usize];
+        (port != NONE).then_some(port)
+    }
+}
+
+/// The ports of all routers for one destination.
+pub(super) struct Column<'a>(&'a mut [u8]);
+
+impl Column<'_> {
+    /// Sets the port of a router.
+    pub(super) fn set(&mut self, router: u32, port: usize) {
+        self.0[router as usize] = port as u8;
+    }
+}
+
+/// Deals destinations out to ports: of several ports for a destination the one that has the fewest terminals so far,
+/// the lowest of them.
+pub(super) struct Spread {
+    ports: usize,
+    /// Terminals behind each port so far, by `router * ports + port`.
+    dealt: Vec<u64>,
+}
+
+impl Spread {
+    /// Nothing is dealt out yet.
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let ports = fabric.network_ports();
+        Spread { ports, dealt: vec![0; fabric.routers() as usize * ports] }
+    }
+
+    /// The port of `router` for a destination with `terminals`, of those that `leads` accepts.
+    pub(super) fn deal(&mut self, router: u32, terminals: u64, leads: impl Fn(usize) -> bool) -> Option<usize> {
+        let first = router as usize * self.ports;
+        let port = (0..self.ports).filter(|&port| leads(port)).min_by_key(|&port| (self.dealt[first + port], port))?;
+        self.dealt[first + port] += terminals;
+        Some(port)
+    }
+}
+
+/// Channels from each router to `dst` on a shortest path, `u32::MAX` where there is none; of the channels into a router
+/// that `counts` accepts, which are named by router and output port.
+pub(super) fn distances(fabric: &Fabric, dst: u32, hops: &mut Vec<u32>, counts: impl Fn(u32, usize) -> bool) {
+    hops.clear();
+    hops.resize(fabric.routers() as usize, u32::MAX);
+    hops[dst as usize] = 0;
+    let mut reached = vec![dst];
+    let mut next = 0;
+    while let Some(&at) = reached.get(next) {
+        next += 1;
+        for (feeder, port) in (0..fabric.network_ports()).filter_map(|port| fabric.feeder(at, port)) {
+            if hops[feeder as usize] == u32::MAX && counts(feeder, port) {
+                hops[feeder as usize] = hops[at as usize] + 1;
+                reached.push(feeder);
+            }
+        }
+    }
+}
+
+/// The routers with terminals.
+pub(super) fn with_terminals(fabric: &Fabric) -> impl Iterator<Item = u32> {
+    (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty())
+}
+
+/// Refuses a network with more routers than a table may have.
+pub(super) fn check_size(fabric: &Fabric) -> Result<()> {
+    if fabric.routers() <= MOST_ROUTERS {
+        return Ok(());
+    }
+    let hint = "use a smaller network, or a routing that knows its shape";
+    Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for a table of routes"), hint))
+}
+
+/// The error for two routers with terminals that no path joins.
+pub(super) fn no_path(fabric: &Fabric, src: u32, dst: u32) -> Error {
+    let value = format!("no path from {} to {}", fabric.router_name(src), fabric.router_name(dst));
+    Error::config("network.topology", value, "a path between all routers with terminals", "")
+}
+
+/// A table at work: one port for each destination, all virtual channels.
+impl HopByHop for PortTable {
+    fn division(&self) -> Division {
+        Division::Equal(1)
+    }
+
+    fn start(&self, _src: End, dst: End, _bits: u64) -> Head {
+        Head { to: dst.router, label: 0, trip: Trip::default() }
+    }
+
+    fn starts(&self, _src: u32, dst: u32) -> Vec<Head> {
+        vec![Head { to: dst, label: 0, trip: Trip::default() }]
+    }
+
+    fn forget(&self, at: &mut At, _head: &mut Head) {
+        (at.port, at.set) = (None, None);
+    }
+
+    fn choice(&self, at: &At, head: &Head) -> Choice {
+        // The last resort is all there is: it may be any of 64 ports.
+        Choice { escape: self.next(at.router, head.to).map(|port| (port, 0)), ..Choice::default() }
+    }
+
+    fn is_fixed(&self) -> bool {
+        true
+    }
+
+    fn requests_one_port(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Buffers, Finding, Lash, UpDown, find_cycle};
+    use super::*;
+    use crate::mix::{draw_below, mix};
+    use crate::topology::{Channel, Graph};
+
+    /// A ring with cables across, parallel ones among them, and terminals at some routers.
+    fn random(seed: u64) -> Fabric {
+        let mut drawn = 0;
+        let mut draw = |n: u32| {
+            drawn += 1;
+            draw_below(mix(seed ^ mix(drawn)), u64::from(n)) as u32
+        };
+        let routers = 3 + draw(12);
+        let across: Vec<_> = (0..draw(2 * routers)).map(|_| (draw(routers), draw(routers))).collect();
+        let pairs = (0..routers).map(|router| (router, (router + 1) % routers)).chain(across);
+        let mut ports = vec![0; routers as usize];
+        let mut port = |router: u32| {
+            ports[router as usize] += 1;
+            ports[router as usize] - 1
+        };
+        let pairs = pairs.filter(|(a, b)| a != b);
+        let channels = pairs.flat_map(|(a, b)| Channel::cable((a, port(a)), (b, port(b)), 0)).collect();
+        let mut terminals: Vec<u32> = (0..routers).map(|_| draw(3)).collect();
+        terminals[0] = 1;
+        Fabric::of_graph(&Graph { terminals, channels, classes: vec!["any".into()], drawing: None }).unwrap()
+    }
+
+    #[test]
+    fn neither_layers_nor_up_and_down_can_deadlock() {
+        for seed in 0..60 {
+            let fabric = random(seed);
+            let lash = Lash::checked(&fabric).unwrap();
+            assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free, "lash, {seed}");
+            for root in [0, fabric.routers() - 1] {
+                let up_down = UpDown::checked(&fabric, root).unwrap();
+                assert_eq!(find_cycle(&fabric, &up_down, Buffers::Shared, false), Finding::Free, "up_down, {seed}");
+            }
+        }
+    }
+}

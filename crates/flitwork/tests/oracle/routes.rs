@@ -1,0 +1,187 @@
+//! The routes of routings that go by tables, on any network: "lash", "up_down" and "table" of "Routing hop by hop" in
+//! docs/model.md, found the slow way.
+
+use flitwork::spec::RoutingSpec;
+use flitwork::topology::Fabric;
+use std::collections::{HashMap, HashSet};
+
+/// Router and output port.
+type Step = (u32, usize);
+type Dependencies = HashSet<(Step, Step)>;
+
+/// Tables of routes.
+#[derive(Default)]
+pub struct Routes {
+    /// The port of a router for a destination router.
+    first: HashMap<(u32, u32), usize>,
+    /// up_down: the same of packets that have gone down.
+    then: HashMap<(u32, u32), usize>,
+    /// up_down: router and input port behind channels that lead down.
+    from_above: HashSet<Step>,
+    /// lash: the layer of source and destination.
+    layer: HashMap<(u32, u32), usize>,
+    /// Sets of VCs.
+    pub sets: usize,
+}
+
+/// Terminals that each port was given so far.
+#[derive(Default)]
+struct Dealt(HashMap<Step, usize>);
+
+impl Dealt {
+    fn deal(&mut self, router: u32, ports: Vec<usize>, terminals: usize) -> Option<usize> {
+        let so_far = |port: &usize| self.0.get(&(router, *port)).copied().unwrap_or(0);
+        let port = ports.into_iter().min_by_key(|port| (so_far(port), *port))?;
+        *self.0.entry((router, port)).or_default() += terminals;
+        Some(port)
+    }
+}
+
+impl Routes {
+    /// Of a routing that needs them.
+    pub fn of(routing: &RoutingSpec, fabric: &Fabric) -> Option<Self> {
+        match routing {
+            RoutingSpec::Lash(_) => Some(lash(fabric)),
+            RoutingSpec::UpDown(options) => Some(up_down(fabric, options.root.expect("it was resolved"))),
+            RoutingSpec::Table(options) => Some(table(fabric, &options.next)),
+            _ => None,
+        }
+    }
+
+    /// The output port of a packet at `here` that came by an input port of the network, or by none.
+    pub fn port(&self, here: u32, came_by: Option<usize>, to: u32) -> usize {
+        let down = came_by.is_some_and(|port| self.from_above.contains(&(here, port)));
+        if down { self.then[&(here, to)] } else { self.first[&(here, to)] }
+    }
+
+    /// The set of VCs of a packet.
+    pub fn set(&self, src: u32, to: u32) -> usize {
+        self.layer.get(&(src, to)).copied().unwrap_or(0)
+    }
+}
+
+fn ends(fabric: &Fabric) -> Vec<u32> {
+    (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty()).collect()
+}
+
+/// The fewest channels from each router to `to`, of those that count.
+fn distances(fabric: &Fabric, to: u32, counts: &dyn Fn(Step) -> bool) -> HashMap<u32, usize> {
+    let mut found = HashMap::from([(to, 0)]);
+    for hops in 1..=fabric.routers() as usize {
+        let before = found.clone();
+        for step in fabric.channels().filter(|&step| counts(step)) {
+            let (far, _) = fabric.peer(step.0, step.1).expect("it exists");
+            if before.get(&far) == Some(&(hops - 1)) {
+                found.entry(step.0).or_insert(hops);
+            }
+        }
+    }
+    found
+}
+
+/// The output ports of a router whose far end does.
+fn ports_to(fabric: &Fabric, router: u32, leads: impl Fn(usize, u32) -> bool) -> Vec<usize> {
+    let far = |port: usize| fabric.peer(router, port).map(|(far, _)| far);
+    (0..fabric.network_ports()).filter(|&port| far(port).is_some_and(|far| leads(port, far))).collect()
+}
+
+fn lash(fabric: &Fabric) -> Routes {
+    let (mut routes, mut dealt) = (Routes::default(), Dealt::default());
+    let mut layers: Vec<Dependencies> = Vec::new();
+    for to in ends(fabric) {
+        let hops = distances(fabric, to, &|_| true);
+        for router in (0..fabric.routers()).filter(|router| *router != to && hops.contains_key(router)) {
+            let ports = ports_to(fabric, router, |_, far| hops.get(&far).is_some_and(|h| h + 1 == hops[&router]));
+            let terminals = fabric.terminals_at(to).len();
+            routes.first.insert((router, to), dealt.deal(router, ports, terminals).expect("a way"));
+        }
+        for src in ends(fabric).into_iter().filter(|&src| src != to) {
+            let mut path = Vec::new();
+            let mut at = src;
+            while at != to {
+                let port = routes.first[&(at, to)];
+                path.push((at, port));
+                at = fabric.peer(at, port).expect("it exists").0;
+            }
+            let more = |layer: &Dependencies| -> Dependencies {
+                layer.iter().copied().chain(path.windows(2).map(|pair| (pair[0], pair[1]))).collect()
+            };
+            let fits = layers.iter().position(|layer| !has_cycle(more(layer)));
+            let number = fits.unwrap_or_else(|| {
+                layers.push(Dependencies::new());
+                layers.len() - 1
+            });
+            layers[number] = more(&layers[number]);
+            routes.layer.insert((src, to), number);
+        }
+    }
+    routes.sets = layers.len().max(1);
+    routes
+}
+
+/// Takes out channels that nothing depends on until none is left.
+fn has_cycle(mut left: Dependencies) -> bool {
+    loop {
+        let waited_for: HashSet<Step> = left.iter().map(|&(_, after)| after).collect();
+        let before = left.len();
+        left.retain(|(channel, _)| waited_for.contains(channel));
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+fn up_down(fabric: &Fabric, root: u32) -> Routes {
+    let (mut routes, mut dealt) = (Routes { sets: 1, ..Routes::default() }, Dealt::default());
+    let level = distances(fabric, root, &|_| true);
+    let rank = |router: u32| (level.get(&router).copied().unwrap_or(usize::MAX), router);
+    let far = |(router, port): Step| fabric.peer(router, port).expect("it exists");
+    let down = |step: Step| rank(far(step).0) > rank(step.0);
+    routes.from_above = fabric.channels().filter(|&step| down(step)).map(far).collect();
+    for to in ends(fabric) {
+        let terminals = fabric.terminals_at(to).len();
+        let below = distances(fabric, to, &down);
+        // Up to any router, and down from there.
+        let mut any = below.clone();
+        for _ in 0..fabric.routers() {
+            let before = any.clone();
+            for step in fabric.channels().filter(|&step| !down(step)) {
+                if let Some(&hops) = before.get(&far(step).0) {
+                    let known = any.entry(step.0).or_insert(usize::MAX);
+                    *known = (*known).min(hops + 1);
+                }
+            }
+        }
+        let one_less =
+            |hops: &HashMap<u32, usize>, far: u32, than: usize| hops.get(&far).is_some_and(|h| h + 1 == than);
+        for router in (0..fabric.routers()).filter(|&router| router != to) {
+            if let Some(&here) = any.get(&router) {
+                let leads = |port: usize, far: u32| match down((router, port)) {
+                    true => one_less(&below, far, here),
+                    false => one_less(&any, far, here),
+                };
+                let port = dealt.deal(router, ports_to(fabric, router, leads), terminals);
+                routes.first.insert((router, to), port.expect("a way"));
+            }
+            if let Some(&here) = below.get(&router) {
+                let leads = |port: usize, far: u32| down((router, port)) && one_less(&below, far, here);
+                let port = dealt.deal(router, ports_to(fabric, router, leads), terminals);
+                routes.then.insert((router, to), port.expect("a way"));
+            }
+        }
+    }
+    routes
+}
+
+fn table(fabric: &Fabric, next: &[Vec<u32>]) -> Routes {
+    let mut routes = Routes { sets: 1, ..Routes::default() };
+    for (router, row) in (0..).zip(next) {
+        for (to, &chosen) in (0..).zip(row).filter(|&(to, _)| to != router) {
+            let ports = ports_to(fabric, router, |_, far| far == chosen);
+            if !ports.is_empty() {
+                routes.first.insert((router, to), ports[to as usize % ports.len()]);
+            }
+        }
+    }
+    routes
+}

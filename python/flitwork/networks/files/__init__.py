@@ -1,0 +1,11 @@
+"""What files and graphs say of networks: the fields of the topology ``graph``.
+
+A file per format reads its text into a :class:`~flitwork.networks.files.listed.Listed` network, which becomes these
+fields. The contents of a file decide which format it is, not its name.
+"""
+
+from flitwork.networks.files.filled import topology_from_file, with_network_files
+from flitwork.networks.files.graphs import graph_of, listed
+from flitwork.networks.files.read import topology_fields
+
+__all__ = ["graph_of", "listed", "topology_fields", "topology_from_file", "with_network_files"]
