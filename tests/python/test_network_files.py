@@ -94,15 +94,16 @@ def test_every_line_that_a_fabric_lacks_is_found(tmp_path: Path) -> None:
 
 
 def test_booksim_networks_have_a_latency_for_each_direction(tmp_path: Path) -> None:
+    """What is not written takes a cycle, the opposite direction of a channel, too; what is written last counts."""
     found = fw.read_network(written(tmp_path, "anynet", ANYNET)).topology
-    # Router 2 to 0 has no line for its opposite, so it is the same both ways; so has 1 to 2.
-    assert found["cables"] == [[1, 2], [2, 0], [0, 1]]
-    assert found["cable_latency_cycles"] == [1, 7, 15]
+    assert (found["cables"], found["cable_latency_cycles"]) == ([[0, 1], [1, 2]], [15, 1])
+    assert (found["channels"], found["channel_latency_cycles"]) == ([[2, 0], [0, 2]], [7, 1])
     assert found["terminals"] == [2, 1, 2]
-    two_ways = ANYNET.replace("router 0 15 router 2", "router 0 9 router 2")
-    found = fw.read_network(written(tmp_path, "two", two_ways)).topology
-    assert found["channels"] == [[0, 1], [1, 0]]
-    assert found["channel_latency_cycles"] == [15, 9]
+    again = ANYNET + "router 0 router 1 4\n"
+    found = fw.read_network(written(tmp_path, "again", again)).topology
+    assert (found["channels"][:2], found["channel_latency_cycles"][:2]) == ([[0, 1], [1, 0]], [4, 15])
+    with pytest.warns(UserWarning, match="latency of node 1"):
+        fw.read_network(written(tmp_path, "node", "router 0 node 0 node 1 5 router 1\n"))
 
 
 def test_edge_lists_have_cables_or_channels(tmp_path: Path) -> None:
@@ -141,6 +142,34 @@ def test_a_file_that_makes_no_network_is_named_with_its_line(
     with pytest.raises(fw.ConfigError) as caught:
         fw.simulate(fw.read_network(written(tmp_path, name, text)), fw.uniform(offered_load=0.1))
     assert expected in str(caught.value)
+
+
+def test_names_without_a_header_are_routers_and_quotes_close(tmp_path: Path) -> None:
+    found = fw.read_network(written(tmp_path, "names.csv", "leaf1,spine\nleaf2,spine\n")).topology
+    assert (found["names"], found["cables"]) == (["leaf1", "spine", "leaf2"], [[0, 1], [2, 1]])
+    for text, expected in (
+        ('a,b\nb,"c\nc,d\n', "cells separated by commas"),
+        ("to,from\n0,1\n", "from,to"),
+        (f"a,b\n0,{'x' * 200_000}\n", "cells separated by commas"),
+    ):
+        with pytest.raises(fw.ConfigError, match=expected):
+            fw.read_network(written(tmp_path, "bad.csv", text))
+    with pytest.warns(UserWarning, match="in both directions"):
+        fw.read_network(written(tmp_path, "twice.csv", "source,target\n0,1\n1,0\n1,2\n2,1\n"))
+    for nothing in (None, 3, nx.Graph):
+        with pytest.raises(fw.ConfigError):
+            fw.read_network(nothing) if nothing is not nx.Graph else fw.from_networkx(nothing)  # type: ignore[arg-type]
+
+
+def test_rates_that_are_missing_or_differ_are_said(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="no rate"):
+        found = fw.read_network(written(tmp_path, "unknown", IBNET.replace("4xEDR", "4x???", 1))).topology
+    assert found["cable_cycles_per_flit"] == [1, 1, 2]
+    with pytest.raises(fw.ConfigError, match="one rate at both ends"):
+        fw.read_network(written(tmp_path, "two", IBNET.replace("lid 5 4xEDR", "lid 5 1xSDR")))
+    external = IBNET.replace('[19]\t"S-0002c902400d8"[3]', '[19][ext 7]\t"S-0002c902400d8"[3]')
+    assert external != IBNET
+    assert fw.read_network(written(tmp_path, "ext", external)).topology["cables"] == [[0, 2], [0, 2], [1, 2]]
 
 
 def test_damaged_files_are_errors_and_never_tracebacks(tmp_path: Path) -> None:
@@ -304,3 +333,14 @@ def test_a_dragonfly_gets_past_the_one_channel_between_two_groups() -> None:
     assert min(accepted["dragonfly_valiant"], accepted["dragonfly_ugal"]) > 0.28
     # Random groups halve what uniform traffic may offer; UGAL goes minimally there.
     assert uniform["dragonfly_valiant"] < 0.45 < 0.58 < uniform["dragonfly_ugal"]
+
+
+def test_whole_packets_move_as_flit_by_flit_where_no_queues_are_compared() -> None:
+    router = fw.Router(vcs=3, switching="virtual_cut_through", hold_switch_until_tail=True, buffer_flits=16)
+    work = fw.all_to_all("a2a", message_flits=12)
+    for routing in ("dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "up_down"):
+        net = fw.Dragonfly(routers_per_group=4, global_channels_per_router=2, routing=routing, router=router)
+        auto = fw.simulate(net, work)
+        flit = fw.simulate(net, work, run=fw.Run(kernel="flit"))
+        assert auto.row["digest"] == flit.row["digest"], routing
+        assert auto.row["kernel"] == ("flit" if routing == "dragonfly_ugal" else "packet")

@@ -152,7 +152,8 @@ def Torus(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -194,7 +195,8 @@ def Mesh(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -240,7 +242,8 @@ def Grid(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -317,7 +320,8 @@ def Graph(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -370,7 +374,8 @@ def Crossbar(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -420,7 +425,8 @@ def Dragonfly(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -474,7 +480,8 @@ def DragonflyPlus(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -521,7 +528,8 @@ def SlimFly(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -566,7 +574,8 @@ def Hyperx(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -612,7 +621,8 @@ def FlattenedButterfly(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -656,7 +666,8 @@ def Hypercube(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -702,7 +713,8 @@ def TwistedTorus(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -748,7 +760,8 @@ def Circulant(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -795,7 +808,8 @@ def RandomRegular(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -839,7 +853,8 @@ def KAryNTree(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """
@@ -882,7 +897,8 @@ def Xgft(
     * ``nic``: The network interfaces.
     * ``router``: The input-queued virtual-channel router.
     * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
-      dragonfly_minimal on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import write_atomically
-from flitwork.networks.files import graph_of, listed, topology_fields
+from flitwork.networks.files import graph_of, listed
 from flitwork.networks.network import Network, check_network
 
 if TYPE_CHECKING:
@@ -28,14 +28,17 @@ def read_network(file: str | os.PathLike[str], /, **options: Any) -> Network:
     the file does not say which terminals there are (default 1). A file that cannot be used is a
     :class:`~flitwork.ConfigError` with the line.
     """
-    return Network("graph", **{**topology_fields(Path(file)), **options})
+    if not isinstance(file, (str, os.PathLike)):
+        raise ConfigError("file", repr(file), "the name of a file")
+    return Network("graph", file=file, **options)
 
 
 def write_network(network: Network, file: str | os.PathLike[str], /) -> Path:
     """Writes the routers, cables and terminals of a network as GraphML, which :func:`read_network` reads back.
 
-    A network of kind ``graph`` that is read back is the same one: its plans have the same hash. What is not of the
-    topology (routers' buffers, routing) is not written. Needs networkx.
+    A network of kind ``graph`` that is read back is the same one: its plans have the same hash. Any other topology is
+    read back as a ``graph`` with its routers and cables. What is not of the topology (buffers, routing) is not written.
+    Needs networkx.
     """
     path = Path(file)
     if path.suffix.lower() != ".graphml":
@@ -58,7 +61,7 @@ def from_networkx(graph: networkx.Graph[Any], /, **options: Any) -> Network:
     ``options`` are those of ``fw.Graph``: ``router``, ``routing``, ``channel`` and others. A graph that makes no
     network is a :class:`~flitwork.ConfigError`.
     """
-    if not hasattr(graph, "is_directed") or not hasattr(graph, "is_multigraph"):
+    if isinstance(graph, type) or not hasattr(graph, "is_directed") or not hasattr(graph, "is_multigraph"):
         raise ConfigError("graph", type(graph).__name__, "a graph of networkx")
     return Network("graph", **{**listed(graph, "graph").fields(), **options})
 
@@ -67,9 +70,9 @@ def to_networkx(network: Network) -> networkx.Graph[Any]:
     """The routers, cables and terminals of a network as a graph of networkx, which :func:`from_networkx` reads back.
 
     Any topology will do. The graph is undirected (a ``MultiGraph``) if every channel has its opposite, else directed.
-    Nodes are the names of the routers, or their numbers; they have the attribute ``terminals``, or hosts are nodes of
-    their own where terminals have names. Edges keep ``latency_cycles`` and ``cycles_per_flit`` where these differ from
-    the others.
+    Nodes are the names of the routers, or their numbers. Terminals with names are nodes of ``kind="host"``; else the
+    attribute ``terminals`` of a node counts them, or ``terminals_per_router`` of the graph if all are alike. Edges keep
+    ``latency_cycles`` and ``cycles_per_flit`` where these differ from the others.
     """
     check_network(network)
     return graph_of(network.topology)

@@ -5,7 +5,6 @@ Pictures alone depend on this.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from itertools import islice
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flitwork import _core
 from flitwork.base import extensions
 from flitwork.base.libraries import np
+from flitwork.networks.files import without_physical
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -58,7 +58,7 @@ def placed(topology: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if topology.get("kind") != "graph" or topology.get("positions"):
         return topology
-    text = json.dumps(topology)
+    text = without_physical(topology)
     channels, at = _core.channels(text), _core.terminals(text)
     routers = len(at["network_ports"])
     links = np.stack([channels["router"], channels["to_router"]], axis=1).astype(int)

@@ -113,8 +113,14 @@ class Network:
         size = [int(n) for n in self.options.get("size", ())]
         several = f"({', '.join(map(str, size))}{',' * (len(size) == 1)})"
         first = list(map(str, size)) if sizes_apart(self.kind) else [several] if size else []
-        rest = [f"{name}={one!r}" for name, one in self.options.items() if name != "size"]
+        rest = [f"{name}={_short(one)}" for name, one in self.options.items() if name != "size"]
         return f"{self.kind.title().replace('_', '')}({', '.join([*first, *rest])})"
+
+
+def _short(value: Any) -> str:
+    """A value as code, a long list as its number of entries."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN or not isinstance(value, (list, tuple)) else f"[{len(value)} entries]"
 
 
 def check_network(value: object) -> None:

@@ -194,8 +194,8 @@ class ShortestPath(Routing):
 
 @value
 class Lash(Routing):
-    """On any network: a shortest path, and a layer of virtual channels for each pair of routers, as few layers as keep
-    it free of deadlock. The default where shortest_path can deadlock."""
+    """On any network: a shortest path, and for each pair of routers a layer of virtual channels: the first in which it
+    closes no cycle. The default where shortest_path can deadlock and hop_classes does not need fewer."""
 
     KIND = "lash"
 
@@ -253,8 +253,9 @@ class DragonflyUgal(Routing):
     """On a dragonfly: minimally, or by a random other group where the queue is shorter there.
 
     * ``bias_bytes``: ``bias_flits`` in bytes; or text with a unit.
-    * ``bias_flits``: What is added to the queue of the longer route, times its channels [flits]: a larger one keeps
-      more packets on minimal routes. Default: 0.
+    * ``bias_flits``: A packet leaves the minimal route only if its queue, times its channels, is longer by more than
+      so many flits than that of the other route, times its channels [flits]: a larger bias keeps more packets on
+      minimal routes. Default: 0.
     """
 
     KIND = "dragonfly_ugal"

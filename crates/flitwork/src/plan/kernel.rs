@@ -21,7 +21,9 @@ impl Plan {
             (pipelined, "network.router.compat.pipelined_stages is false"),
             (self.fabric.slow_channel().is_none(), "a channel takes more than one cycle a flit"),
             (
-                self.routing.hop_by_hop().is_none_or(|routing| routing.congestion_spread().is_none()),
+                self.routing
+                    .hop_by_hop()
+                    .is_none_or(|routing| routing.congestion_spread().is_none() && !routing.compares_queues()),
                 "the routing counts flits in queues",
             ),
             (!self.spec.run.record.stalls, "run.record.stalls is true"),

@@ -14,6 +14,8 @@ pub(super) struct Acyclic {
     ports: usize,
     /// Behind each channel, the output ports of the router at its far end that packets go on by, as bits.
     goes_on: Vec<u64>,
+    /// Those by which a packet cannot go on without closing a cycle: as dependencies are only ever added, it never can.
+    closes: Vec<u64>,
     /// The place of each channel in the order.
     place: Vec<u32>,
 }
@@ -24,20 +26,28 @@ impl Acyclic {
         let ports = fabric.network_ports();
         let channels = fabric.routers() as usize * ports;
         let place = (0..channels as u32).collect();
-        Acyclic { ports, goes_on: vec![0; channels], place }
+        Acyclic { ports, goes_on: vec![0; channels], closes: vec![0; channels], place }
     }
 
     /// Adds the dependencies of a path, a list of router and output port; if one of them would close a cycle, none is
     /// added and the answer is `false`.
     pub(super) fn add(&mut self, fabric: &Fabric, path: &[(u32, usize)]) -> bool {
-        let mut added = Vec::new();
+        let pairs = || path.windows(2).map(|pair| (self.number(pair[0]), pair[1].1));
+        if pairs().any(|(before, port)| self.closes[before] >> port & 1 == 1) {
+            return false;
+        }
+        let mut added: Vec<(usize, usize)> = Vec::new();
         for pair in path.windows(2) {
             let (before, after, port) = (self.number(pair[0]), self.number(pair[1]), pair[1].1);
             if self.goes_on[before] >> port & 1 == 1 {
                 continue;
             }
             if !self.put_in_order(fabric, before, after) {
-                added.iter().for_each(|&(channel, port): &(usize, usize)| self.goes_on[channel] &= !(1 << port));
+                added.iter().for_each(|&(channel, port)| self.goes_on[channel] &= !(1 << port));
+                // Others of this path may have closed the cycle with it.
+                if added.is_empty() || !self.put_in_order(fabric, before, after) {
+                    self.closes[before] |= 1 << port;
+                }
                 return false;
             }
             self.goes_on[before] |= 1 << port;

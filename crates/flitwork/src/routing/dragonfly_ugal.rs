@@ -22,8 +22,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgalOptions {
-    /// What is added to the queue of the longer route, times its channels \[flits]: a larger one keeps more packets on
-    /// minimal routes. Default: 0.
+    /// A packet leaves the minimal route only if its queue, times its channels, is longer by more than so many flits
+    /// than that of the other route, times its channels \[flits]: a larger bias keeps more packets on minimal routes.
+    /// Default: 0.
     #[serde(default)]
     pub bias_flits: u32,
 }
@@ -126,6 +127,10 @@ impl HopByHop for DragonflyUgal {
 
     fn lengths(&self, at: u32, head: &Head) -> [u32; 2] {
         [self.channels(at, Self::minimally(head)), self.channels(at, *head)]
+    }
+
+    fn compares_queues(&self) -> bool {
+        true
     }
 
     fn bias_flits(&self) -> u32 {

@@ -187,8 +187,8 @@ routings! {
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
     /// grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
-    /// On any network: a shortest path, and a layer of virtual channels for each pair of routers, as few layers as keep
-    /// it free of deadlock. The default where shortest_path can deadlock.
+    /// On any network: a shortest path, and for each pair of routers a layer of virtual channels: the first in which it
+    /// closes no cycle. The default where shortest_path can deadlock and hop_classes does not need fewer.
     Lash = "lash": super::LashOptions, "on any network: a shortest path, pairs of routers in layers of virtual channels", "",
         "Skeie, Lysne and Theiss, IPDPS 2002 workshops";
     /// On any network: up towards a root, then down, with one virtual channel.
@@ -274,18 +274,23 @@ impl RoutingSpec {
     }
 }
 
-/// Shortest paths; in layers of virtual channels where these can deadlock otherwise.
+/// Shortest paths; where these can deadlock, in layers or with a set of virtual channels for each channel walked,
+/// whichever needs fewer sets.
 fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
-    let deadlocks = |table: ShortestPath| {
-        let found = super::find_cycle(fabric, &table, super::Buffers::Shared, false);
-        matches!(found, super::Finding::Cycle(_))
-    };
+    let shortest = RoutingSpec::ShortestPath(ShortestPathOptions::default());
+    if fabric.routers() == 1 {
+        return shortest;
+    }
     // A network without such paths is refused later.
-    let in_layers = fabric.routers() > 1 && ShortestPath::checked(fabric).is_ok_and(deadlocks);
-    if in_layers {
+    let Ok(table) = ShortestPath::checked(fabric) else { return shortest };
+    let hops = table.longest_route(fabric);
+    if !matches!(super::find_cycle(fabric, &table, super::Buffers::Shared, false), super::Finding::Cycle(_)) {
+        return shortest;
+    }
+    if super::Lash::new(fabric).division().least_vcs() <= hops {
         RoutingSpec::Lash(super::LashOptions::default())
     } else {
-        RoutingSpec::ShortestPath(ShortestPathOptions::default())
+        RoutingSpec::HopClasses(HopClassesOptions::default())
     }
 }
 

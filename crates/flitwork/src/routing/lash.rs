@@ -26,13 +26,14 @@ pub struct LashOptions {}
 
 impl AnyOptions for LashOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
-        Lash::checked(network.fabric).map(|_| ())
+        check_size(network.fabric)?;
+        check_paths(network.fabric)
     }
 
     fn routing(&self, network: &Network) -> Routing {
-        match Lash::checked(network.fabric) {
-            Ok(lash) if network.fabric.routers() > 1 => Routing::HopByHop(Arc::new(lash)),
-            _ => Routing::AtSource(AtSource::one_router()),
+        match network.fabric.routers() {
+            1 => Routing::AtSource(AtSource::one_router()),
+            _ => Routing::HopByHop(Arc::new(Lash::new(network.fabric))),
         }
     }
 
@@ -52,14 +53,10 @@ pub struct Lash {
 }
 
 impl Lash {
-    /// For a network that a user has named.
-    ///
-    /// # Errors
-    /// More routers than the tables may have, routers with terminals that no path joins, or more layers than there are
-    /// numbers.
-    pub fn checked(fabric: &Fabric) -> Result<Self> {
-        check_size(fabric)?;
-        let table = shortest(fabric)?;
+    /// For a network in which all routers with terminals are joined. A pair for which there is no number of a layer
+    /// left is in the last one: the check for deadlock then finds the cycle.
+    pub fn new(fabric: &Fabric) -> Self {
+        let table = shortest(fabric);
         let routers = fabric.routers();
         let mut layers: Vec<Acyclic> = Vec::new();
         let mut layer = vec![0; routers as usize * routers as usize];
@@ -68,12 +65,8 @@ impl Lash {
             for src in with_terminals(fabric).filter(|&src| src != dst) {
                 walk(fabric, &table, (src, dst), &mut path);
                 let found = layers.iter_mut().position(|layer| layer.add(fabric, &path));
-                let number = found.unwrap_or(layers.len());
-                if found.is_none() {
-                    if layers.len() as u32 == MOST_SETS {
-                        let hint = "use routing kind = \"up_down\"";
-                        return Err(fabric.too_large(format!("paths that need at most {MOST_SETS} layers"), hint));
-                    }
+                let number = found.unwrap_or(layers.len()).min(MOST_SETS as usize - 1);
+                if number == layers.len() {
                     let mut new = Acyclic::new(fabric);
                     new.add(fabric, &path);
                     layers.push(new);
@@ -81,7 +74,7 @@ impl Lash {
                 layer[dst as usize * routers as usize + src as usize] = number as u8;
             }
         }
-        Ok(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
+        Lash { routers, table, layers: layers.len().max(1) as u8, layer }
     }
 
     fn layer(&self, src: u32, dst: u32) -> u8 {
@@ -94,15 +87,24 @@ impl Lash {
     }
 }
 
-/// Shortest paths, destinations dealt out evenly.
-fn shortest(fabric: &Fabric) -> Result<PortTable> {
-    let mut table = PortTable::empty(fabric.routers());
-    let (mut spread, mut hops) = (Spread::new(fabric), Vec::new());
+/// Refuses routers with terminals that no path joins.
+fn check_paths(fabric: &Fabric) -> Result<()> {
+    let mut hops = Vec::new();
     for dst in with_terminals(fabric) {
         distances(fabric, dst, &mut hops, |_, _| true);
         if let Some(src) = with_terminals(fabric).find(|&src| hops[src as usize] == u32::MAX) {
             return Err(no_path(fabric, src, dst));
         }
+    }
+    Ok(())
+}
+
+/// Shortest paths, destinations dealt out evenly.
+fn shortest(fabric: &Fabric) -> PortTable {
+    let mut table = PortTable::empty(fabric.routers());
+    let (mut spread, mut hops) = (Spread::new(fabric), Vec::new());
+    for dst in with_terminals(fabric) {
+        distances(fabric, dst, &mut hops, |_, _| true);
         let terminals = fabric.terminals_at(dst).len() as u64;
         let mut column = table.towards(dst);
         for router in (0..fabric.routers()).filter(|&router| router != dst && hops[router as usize] != u32::MAX) {
@@ -115,7 +117,7 @@ fn shortest(fabric: &Fabric) -> Result<PortTable> {
             }
         }
     }
-    Ok(table)
+    table
 }
 
 /// The channels from `src` to `dst`: router and output port.
@@ -173,11 +175,11 @@ mod tests {
     fn a_ring_needs_two_layers() {
         for n in [5, 6, 8, 33] {
             let fabric = ring(n);
-            let lash = Lash::checked(&fabric).unwrap();
+            let lash = Lash::new(&fabric);
             assert_eq!(lash.division(), Division::Equal(2), "{n}");
             assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free, "{n}");
         }
-        assert_eq!(Lash::checked(&ring(3)).unwrap().division(), Division::Equal(1));
+        assert_eq!(Lash::new(&ring(3)).division(), Division::Equal(1));
     }
 
     #[test]
@@ -190,7 +192,7 @@ mod tests {
         let graph =
             Graph { terminals, channels: cables.chain(star).collect(), classes: vec!["any".into()], drawing: None };
         let fabric = Fabric::of_graph(&graph).unwrap();
-        let lash = Lash::checked(&fabric).unwrap();
+        let lash = Lash::new(&fabric);
         let ports: Vec<_> = (2..8).map(|dst| lash.table.next(0, dst).unwrap()).collect();
         assert_eq!(ports, [0, 1, 2, 0, 1, 2]);
     }

@@ -65,6 +65,12 @@ impl TableOptions {
         }
         let mut table = PortTable::empty(routers);
         for dst in with_terminals(fabric) {
+            let mut named = vec![false; routers as usize];
+            for (from, row) in (0..).zip(&self.next).filter(|&(from, _)| from != dst) {
+                if let Some(named) = named.get_mut(row[dst as usize] as usize).filter(|_| from != row[dst as usize]) {
+                    *named = true;
+                }
+            }
             let mut column = table.towards(dst);
             for router in (0..routers).filter(|&router| router != dst) {
                 let to = self.next[router as usize][dst as usize];
@@ -73,7 +79,7 @@ impl TableOptions {
                 match ports.get(dst as usize % ports.len().max(1)) {
                     Some(&port) => column.set(router, port),
                     // No packet comes to a router without terminals that no row names.
-                    None if fabric.terminals_at(router).is_empty() && !self.names(router, dst) => {}
+                    None if fabric.terminals_at(router).is_empty() && !named[router as usize] => {}
                     None => {
                         let expected = format!("a router next to {}", fabric.router_name(router));
                         return fault(format!("network.routing.next[{router}][{dst}]"), to.to_string(), expected);
@@ -83,11 +89,6 @@ impl TableOptions {
             self.check_arrival(fabric, &table, dst)?;
         }
         Ok(table)
-    }
-
-    /// Whether some row sends packets for `dst` to a router.
-    fn names(&self, router: u32, dst: u32) -> bool {
-        self.next.iter().enumerate().any(|(from, row)| from as u32 != dst && row[dst as usize] == router)
     }
 
     /// Refuses a loop on the way to a destination.

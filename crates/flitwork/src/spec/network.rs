@@ -29,7 +29,8 @@ pub struct NetworkSpec {
     /// Which routers exist and which channels join them.
     pub topology: TopologySpec,
     /// Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree; dragonfly_minimal
-    /// on a dragonfly; on any other network shortest_path, or lash where that can deadlock.
+    /// on a dragonfly; on any other network shortest_path, or where that can deadlock lash or hop_classes, whichever
+    /// needs fewer virtual channels.
     #[serde(default)]
     #[schemars(with = "RoutingSpec")]
     pub routing: Option<RoutingSpec>,

@@ -5,7 +5,7 @@ fields. The contents of a file decide which format it is, not its name.
 """
 
 from flitwork.networks.files.filled import topology_from_file, with_network_files
-from flitwork.networks.files.graphs import graph_of, listed
+from flitwork.networks.files.graphs import graph_of, listed, without_physical
 from flitwork.networks.files.read import topology_fields
 
-__all__ = ["graph_of", "listed", "topology_fields", "topology_from_file", "with_network_files"]
+__all__ = ["graph_of", "listed", "topology_fields", "topology_from_file", "with_network_files", "without_physical"]

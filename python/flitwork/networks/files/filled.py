@@ -15,6 +15,8 @@ from flitwork.base.libraries import np
 from flitwork.networks.files.read import topology_fields
 
 _CACHED = 8
+#: Most characters of a value that an error shows.
+_SHOWN = 80
 
 
 def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def topology_from_file(topology: Mapping[str, Any]) -> dict[str, Any]:
     twice = [key for key in read if key in rest]
     if twice:
         hint = f"{twice[0]} is in the file"
-        raise ConfigError(f"network.topology.{twice[0]}", rest[twice[0]], "it once", hint)
+        raise ConfigError(f"network.topology.{twice[0]}", shortened(rest[twice[0]]), "it once", hint)
     return {**rest, **read}
 
 
@@ -55,8 +57,8 @@ def _named(file: Any, where: str) -> Path:
 def _version(file: Path, where: str) -> tuple[int, int, int]:
     try:
         found = file.stat()
-    except OSError as error:
-        because = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        because = getattr(error, "strerror", None) or str(error)
         raise ConfigError(where, file, f"a file that can be read ({because})", "check the name") from None
     return found.st_mtime_ns, found.st_size, found.st_ino
 
@@ -76,15 +78,32 @@ def _table(file: Path) -> list[list[int]]:
             array = np.load(file, allow_pickle=False)
             if getattr(array, "ndim", 0) != 2 or array.dtype.kind not in "iu":
                 raise ConfigError(where, file, "a matrix of whole numbers, a row for each router")
-            return [[int(cell) for cell in row] for row in array.tolist()]
+            numbered = enumerate(array.tolist())
+            return [[router if to == router else cell for to, cell in enumerate(row)] for router, row in numbered]
     text = input_files.read_text(file, where, "a table in CSV, a row for each router", most=1 << 28)
-    rows = []
-    for number, row in enumerate(csv.reader(text.splitlines()), 1):
-        try:
-            rows.append([int(cell) for cell in row])
-        except ValueError:
-            shown = ",".join(row)[:40]
-            raise ConfigError(
-                where, f"{shown} (line {number})", "whole numbers, the next router for each destination"
-            ) from None
+    rows: list[list[int]] = []
+    reader = csv.reader(text.splitlines(), strict=True)
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows.append(_cells(row, len(rows), f"line {reader.line_num}", where))
+    except csv.Error as error:
+        raise ConfigError(where, f"line {reader.line_num}", f"cells separated by commas ({error})") from None
     return rows
+
+
+def _cells(row: list[str], router: int, place: str, where: str) -> list[int]:
+    """The next routers of a router; what stands in its own column does not count."""
+    try:
+        found = [int(cell[:18]) for cell in row]
+    except ValueError:
+        shown = ",".join(row)[:40]
+        expected = "whole numbers, the next router for each destination"
+        raise ConfigError(where, f"{shown} ({place})", expected) from None
+    return [router if to == router else cell for to, cell in enumerate(found)]
+
+
+def shortened(value: Any) -> str:
+    """A value as an error shows it: of long lists the number of entries."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN or not hasattr(value, "__len__") else f"{len(value)} entries"

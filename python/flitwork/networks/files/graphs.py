@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     import networkx
 
 _HOSTS = ("host", "terminal")
-#: The attribute that keeps the order of cables, which their ports follow.
-_NUMBER = "number"
+#: Attributes of edges that keep the order of cables, which their ports follow, the end that is named first, and in
+#: directed graphs which two edges make a cable; and that of nodes which keeps the number of a router.
+_NUMBER, _FIRST, _CABLE, _ROUTER = "flitwork_number", "flitwork_first", "flitwork_cable", "flitwork_router"
 #: Fields that a graph keeps as attributes of its own.
 _OF_GRAPH = ("routers", "terminals_per_router")
 
@@ -37,6 +39,8 @@ def listed(graph: networkx.Graph[Any], where: str) -> Listed:
             hosts[node] = own
             continue
         found.router(node)
+        if _ROUTER in own:
+            found.numbers[node] = _whole(own[_ROUTER], f"{_ROUTER} of {node}", where)
         if "terminals" in own:
             found.terminals[node] = _whole(own["terminals"], f"terminals of {node}", where)
         if "x" in own and "y" in own:
@@ -48,6 +52,7 @@ def listed(graph: networkx.Graph[Any], where: str) -> Listed:
     if edges and all(_NUMBER in own for _, _, own in edges):
         edges.sort(key=lambda edge: _real(edge[2][_NUMBER], _NUMBER, where))
     at: dict[Any, Any] = {}
+    cables: set[Any] = set()
     for one, other, own in edges:
         place = f"edge {one} - {other}"
         if one in hosts or other in hosts:
@@ -59,12 +64,20 @@ def listed(graph: networkx.Graph[Any], where: str) -> Listed:
                 raise ConfigError(where, f"{host} at {router}", expected, "write a node for each of its adapters")
             continue
         kept = {name: _link(name, own[name], place, where) for name in OF_LINKS if name in own}
+        if str(own.get(_FIRST, "")) == str(other) != str(one) and not graph.is_directed():
+            one, other = other, one
+        if _CABLE in own and graph.is_directed():
+            if own[_CABLE] not in cables:
+                cables.add(own[_CABLE])
+                found.cable(one, other, place, **kept)
+            continue
         (found.channel if graph.is_directed() else found.cable)(one, other, place, **kept)
     for host in hosts:
         if host not in at:
             raise ConfigError(where, f"host {host}", "an edge from each host to its router")
         found.hosts.append((at[host], str(host)))
-    found.join_directions()
+    if not cables and not graph.graph.get(_CABLE):
+        found.join_directions()
     found.said = {name: _whole(graph.graph[name], name, where) for name in _OF_GRAPH if name in graph.graph}
     return found
 
@@ -98,6 +111,10 @@ def read_graphml(file: Path, where: str) -> Listed:
 
     input_files.check_memory(file, where, input_files.checked(file, where, "a GraphML file") * 50)
     with input_files.reading(file, where, "a GraphML file"):
+        if file.read_bytes().count(b"<graph ") > 1:
+            raise ConfigError(
+                where, file, "one graph: this file has several, or graphs within nodes", "flatten it first"
+            )
         return listed(networkx.read_graphml(file), where)
 
 
@@ -106,7 +123,7 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
     extensions.needs("report")
     import networkx
 
-    text = json.dumps(topology)
+    text = without_physical(topology)
     channels, at = _core.channels(text), _core.terminals(text)
     routers = len(at["network_ports"])
     names: Any = topology.get("names") or range(routers)
@@ -122,7 +139,12 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
         found.join_directions()
     directed = bool(found.channels)
     graph = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
+    if directed:
+        graph.graph[_CABLE] = True
     hosts = topology.get("terminal_names", ())
+    both = {str(name) for name in names} & {str(host) for host in hosts}
+    if both:
+        raise ConfigError("network.topology.terminal_names", min(both), "other names than those of the routers")
     counts = Counter(router_of)
     written = "cables" in topology or "channels" in topology
     uneven = "terminals" in topology if written else len({counts[router] for router in range(routers)}) > 1
@@ -132,17 +154,27 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
         graph.graph.update(terminals_per_router=counts[0])
     for router in range(routers):
         place = dict(zip("xy", topology["positions"][router], strict=True)) if topology.get("positions") else {}
-        graph.add_node(names[router], **place, **({"terminals": counts[router]} if uneven and not hosts else {}))
-    links = [(one, other, own) for one, other, own, _ in found.cables]
-    if directed:
-        links = [link for one, other, own in links for link in ((one, other, own), (other, one, own))]
-        links += [(one, other, own) for one, other, own, _ in found.channels]
-    for number, (one, other, own) in enumerate(links):
+        count = {"terminals": counts[router]} if uneven and not hosts else {}
+        graph.add_node(names[router], **{_ROUTER: router}, **place, **count)
+    number = 0
+    for cable, (one, other, own, _) in enumerate(found.cables):
+        ends = [(one, other), (other, one)] if directed else [(one, other)]
+        for source, target in ends:
+            mark = {_CABLE: cable} if directed else {_FIRST: str(names[one])}
+            graph.add_edge(names[source], names[target], **{_NUMBER: number}, **mark, **own)
+            number += 1
+    for one, other, own, _ in found.channels:
         graph.add_edge(names[one], names[other], **{_NUMBER: number}, **own)
+        number += 1
     for name, router in zip(hosts, router_of, strict=False):
         graph.add_node(name, kind="host")
-        graph.add_edge(names[router], name, **{_NUMBER: len(links)})
+        graph.add_edge(names[router], name, **{_NUMBER: number})
     return graph
+
+
+def without_physical(topology: Mapping[str, Any]) -> str:
+    """A table ``network.topology`` as JSON without what is in ns: where channels lie does not depend on it."""
+    return json.dumps({name: value for name, value in topology.items() if not name.endswith("_ns")})
 
 
 def _as_written(found: Listed, topology: dict[str, Any]) -> None:

@@ -17,7 +17,10 @@ from flitwork.base.notices import warn_user
 from flitwork.networks.files.listed import Listed
 
 _NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]*)"\s*(?:#\s*"([^"]*)")?')
-_PORT = re.compile(r'^\[(\d+)\](?:\([0-9a-fA-F]+\))?\s+"([^"]*)"\s*\[(\d+)\](?:\([0-9a-fA-F]+\))?\s*(?:#\s*(.*))?$')
+_EXTERNAL = r"(?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?"
+_PORT = re.compile(
+    rf'^\[(\d{{1,4}})\]{_EXTERNAL}\s+"([^"]*)"\s*\[(\d{{1,4}})\]{_EXTERNAL}\s*(?:w=\d+\s*)?(?:#\s*(.*))?$'
+)
 _RATE = re.compile(r"\b(\d+)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
 #: Of a lane [Gbit/s].
 _OF_LANE = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
@@ -48,6 +51,9 @@ def read(text: str, where: str) -> Listed:
     names = _unique(switches)
     rates = [port[2] for node in nodes.values() for port in node.ports.values()]
     fastest = max(rates, default=0)
+    differ = any(0 < rate < fastest for rate in rates)
+    if 0 in rates and differ:
+        warn_user("some cables have no rate in the text: they count as the fastest")
     found = Listed(where)
     for switch in switches:
         found.router(names[switch.ident])
@@ -56,13 +62,17 @@ def read(text: str, where: str) -> Listed:
         for port, (other, other_port, rate, line) in sorted(switch.ports.items()):
             if nodes[other].kind in ("Switch", "Rt") and (switch.ident, port) < (other, other_port):
                 own = {}
-                if min(rates) < fastest and min(rates) > 0:
-                    own["cycles_per_flit"] = max(1, round(fastest / rate))
-                    if own["cycles_per_flit"] * rate != fastest:
+                if differ:
+                    own["cycles_per_flit"] = max(1, round(fastest / (rate or fastest)))
+                    if rate and own["cycles_per_flit"] * rate != fastest:
                         uneven.add(f"{rate:g} of {fastest:g} Gbit/s as 1/{own['cycles_per_flit']}")
                 found.cable(names[switch.ident], names[other], f"line {line}", **own)
     if uneven:
         warn_user(f"cables take a whole number of cycles per flit: {', '.join(sorted(uneven))}")
+    if any(
+        0 < port[2] < fastest for node in nodes.values() if node.kind in ("Ca", "Hca") for port in node.ports.values()
+    ):
+        warn_user("some adapters are slower than the fastest cable: all terminals take a flit in every cycle")
     hosts = [node for node in nodes.values() if node.kind in ("Ca", "Hca")]
     called = _unique(hosts)
     for switch in switches:
@@ -118,13 +128,15 @@ def _nodes(text: str, where: str) -> dict[str, _Node]:
 def _check_ends(nodes: dict[str, _Node], where: str) -> None:
     """Every cable is written at both ends."""
     for node in nodes.values():
-        for port, (other, other_port, _, line) in node.ports.items():
+        for port, (other, other_port, rate, line) in node.ports.items():
             there = nodes.get(other)
             if there is None:
                 expected = f'a node "{other}", which the other end of this cable is'
                 raise ConfigError(
                     where, f"{node.described} port {port} (line {line})", expected, "is the text cut short?"
                 )
+            if (other, other_port) == (node.ident, port):
+                raise ConfigError(where, f"{node.described} port {port} (line {line})", "a cable to another port")
             back = there.ports.get(other_port)
             if back is None or back[:2] != (node.ident, port):
                 found = (
@@ -136,6 +148,9 @@ def _check_ends(nodes: dict[str, _Node], where: str) -> None:
                 raise ConfigError(
                     where, f"{node.described} port {port} (line {line})", expected, "is the text cut short?"
                 )
+            if rate and back[2] not in (0, rate):
+                expected = f"one rate at both ends of a cable; line {back[3]} has another"
+                raise ConfigError(where, f"{rate:g} Gbit/s (line {line})", expected)
 
 
 def _unique(nodes: list[_Node]) -> dict[str, str]:

@@ -29,6 +29,8 @@ class Listed:
     channels: list[tuple[Hashable, Hashable, dict[str, Any], str]] = field(default_factory=list)
     cables: list[tuple[Hashable, Hashable, dict[str, Any], str]] = field(default_factory=list)
     positions: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
+    #: The number of each router, where a graph says it.
+    numbers: dict[Hashable, int] = field(default_factory=dict)
     #: Fields that are written as they are: ``routers``, ``terminals_per_router``.
     said: dict[str, int] = field(default_factory=dict)
 
@@ -90,12 +92,14 @@ class Listed:
             found["positions"] = [[*self.positions[name]] for name in order]
         ends = [end for links in (self.cables, self.channels) for one, other, _, _ in links for end in (one, other)]
         implied = max([numbered[end] for end in ends], default=0) + 1
-        if implied < len(order) and not found.keys() & {"terminals", "names", "positions"}:
+        if (implied < len(order) or not ends) and not found.keys() & {"terminals", "names", "positions"}:
             found["routers"] = len(order)
         return {**found, **self.said}
 
     def _numbers(self) -> dict[Hashable, int]:
         """The number of each router."""
+        if sorted(self.numbers.get(name, -1) for name in self.routers) == [*range(len(self.routers))]:
+            return {name: self.numbers[name] for name in self.routers}
         texts = {str(name): name for name in self.routers}
         if len(texts) == len(self.routers) and all(str(number) in texts for number in range(len(texts))):
             return {texts[str(number)]: number for number in range(len(texts))}
