@@ -47,7 +47,7 @@ RUST: dict[str, str] = {
     "terminal": "bus workloads kernel::simulation",
     "timers.rs": "bus host",
     "timetable": "timetable",
-    "topology": "dragonfly fat_tree crossbar",
+    "topology": "dragonfly fat_tree crossbar topologies",
     "traffic": "workloads steady",
     "transit": "workloads kernel::flit",
     "unchecked.rs": "workloads kernel::flit",
@@ -69,6 +69,7 @@ BY_PATH: dict[str, str] = {
     "tests/conftest.py": "tests/python/test_cli.py",
     "tests/flitwork_mpi/programs/": "tests/flitwork_mpi/test_mpi_library.py",
     "mpi/": "tests/flitwork_mpi/test_mpi_library.py",
+    "python/flitwork/networks/": "tests/python/test_network_files.py",
     "python/": "tests/docs/test_architecture.py tests/python/test_api.py",
     "tools/check.py": "tests/docs/test_check.py",
 }

@@ -15,6 +15,7 @@ PAGES = ["README.md", "docs/getting-started.md", "docs/workloads.md", "docs/coll
 #: Pages with Python that runs and no study files.
 PYTHON_PAGES = [
     *PAGES,
+    "docs/networks.md",
     "docs/programs.md",
     "docs/steady.md",
     "docs/goal.md",
