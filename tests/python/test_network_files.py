@@ -133,6 +133,8 @@ def test_edge_lists_have_cables_or_channels(tmp_path: Path) -> None:
         ("any", "router 0 node 0 router 1\nrouter 1 node 0\n", "node 0 (line 2): expected a node at one router"),
         ("ib", 'Switch 3 "S-1" # "s"\n[1] "H-1"[1]\n', '"H-1"'),
         ("text", "hello\n", "expected a network"),
+        ("spaces.txt", "0 1 {}\n1 2 {}\n", "commas between the two ends"),
+        ("tabs.csv", "0\t1\n1\t2\n", "commas between the two ends"),
         ("empty", "", "expected a network"),
     ],
 )

@@ -33,7 +33,7 @@ _BY_DISTANCES = 200
 _ROW = 2.0
 _SEED = 1
 #: Most routers that are placed: forces take long beyond it.
-_MOST_PLACED = 2_000
+_MOST_PLACED = 800
 
 
 def graph_places(routers: int, channels: dict[str, Ints]) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from flitwork.networks.files.listed import Listed
 
 _EXPECTED = "a network: GraphML, an edge list in CSV, what ibnetdiscover prints, or BookSim's anynet"
 _GRAPHML = "<graphml"
+#: A line of an edge list whose columns are separated by something else.
+_OTHER_SEPARATOR = re.compile(r"\s*\w+[ \t;]+\w+\s*([\d{].*)?")
 #: Whether a text is of a format, and its reader.
 _FORMATS: tuple[tuple[Callable[[str], bool], Callable[[str, str], Listed]], ...] = (
     (infiniband.looks_like, infiniband.read),
@@ -32,5 +35,8 @@ def topology_fields(file: Path, where: str = "network.topology.file") -> dict[st
     for is_one, read in _FORMATS:
         if is_one(text):
             return read(text, where).fields()
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    if _OTHER_SEPARATOR.fullmatch(line):
+        raise ConfigError(where, f"{line.strip()} (first line)", "commas between the two ends of a cable", "write 0,1")
     check_format(file, where, _EXPECTED)
     raise ConfigError(where, file, _EXPECTED, "an edge list has a line 0,1 for each cable")
