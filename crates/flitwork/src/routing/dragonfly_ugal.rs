@@ -167,7 +167,8 @@ mod tests {
             for head in routing.starts(src, dst) {
                 let [minimal, other] = routing.lengths(src, &head);
                 let at = At { router: src, port: None, set: None };
-                assert!((1..=3).contains(&minimal) && minimal <= other && other <= 5, "{src} -> {dst}");
+                // By another group there may be two global channels and no others: shorter than three channels.
+                assert!((1..=3).contains(&minimal) && (1..=5).contains(&other), "{src} -> {dst}");
                 assert!(head.label != 0 || minimal == other);
                 chosen += u32::from(routing.choice(&at, &head).nonminimal.is_some());
             }

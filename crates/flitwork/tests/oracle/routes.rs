@@ -41,6 +41,7 @@ impl Routes {
     /// Of a routing that needs them.
     pub fn of(routing: &RoutingSpec, fabric: &Fabric) -> Option<Self> {
         match routing {
+            _ if fabric.routers() == 1 => None,
             RoutingSpec::Lash(_) => Some(lash(fabric)),
             RoutingSpec::UpDown(options) => Some(up_down(fabric, options.root.expect("it was resolved"))),
             RoutingSpec::Table(options) => Some(table(fabric, &options.next)),

@@ -131,7 +131,10 @@ impl HopByHopRoutes {
 
     /// The ports and sets that the front packet of a VC may request.
     pub fn candidates(&self, vc: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
-        let choice = self.candidates[vc].choice;
+        let Candidates { choice, preferred, .. } = self.candidates[vc];
+        // Where queues were compared it waits for one port alone.
+        let decided = choice.nonminimal.is_some() && preferred != UNDECIDED;
+        let choice = if decided { Choice { ports: 1 << preferred, ..choice } } else { choice };
         let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
         bits(choice.ports | u64::from(choice.sideways))
             .map(move |port| sets(port, choice.set_of(port)))
