@@ -15,6 +15,8 @@ from flitwork.networks.files.listed import Listed
 
 _EXPECTED = "a network: GraphML, an edge list in CSV, what ibnetdiscover prints, or BookSim's anynet"
 _GRAPHML = "<graphml"
+#: How the names of edge lists end: texts of other tools are known by more.
+_TEXTS = (".csv", ".tsv", ".txt", ".edgelist", ".edges")
 #: A line of an edge list whose columns are separated by something else.
 _OTHER_SEPARATOR = re.compile(r"\s*\w+[ \t;]+\w+\s*([\d{].*)?")
 #: Whether a text is of a format, and its reader.
@@ -36,7 +38,7 @@ def topology_fields(file: Path, where: str = "network.topology.file") -> dict[st
         if is_one(text):
             return read(text, where).fields()
     line = next((line for line in text.splitlines() if line.strip()), "")
-    if _OTHER_SEPARATOR.fullmatch(line):
+    if file.suffix.lower() in _TEXTS and _OTHER_SEPARATOR.fullmatch(line):
         raise ConfigError(where, f"{line.strip()} (first line)", "commas between the two ends of a cable", "write 0,1")
     check_format(file, where, _EXPECTED)
     raise ConfigError(where, file, _EXPECTED, "an edge list has a line 0,1 for each cable")
