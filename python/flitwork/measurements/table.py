@@ -9,9 +9,9 @@ from typing import Any
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.formats import GENERAL, check_format
 from flitwork.base.libraries import pd
+from flitwork.base.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
 from flitwork.measurements.benchmarks import Defaults, recognised, rows
 from flitwork.measurements.text import read_text
-from flitwork.workloads.table_file import first_wrong, header_of, names_once, read_csv, read_parquet
 
 #: The columns: unit and meaning.
 COLUMNS: Mapping[str, str] = {

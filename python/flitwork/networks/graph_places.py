@@ -77,10 +77,10 @@ def _levels(routers: int, links: list[list[int]], with_terminals: set[int]) -> l
     if len(with_terminals) == routers:
         return None
     level = [0 if router in with_terminals else -1 for router in range(routers)]
-    for now in range(routers):
-        above = {there for here, there in links if level[here] == now and level[there] < 0}
+    for below in range(routers):
+        above = {there for here, there in links if level[here] == below and level[there] < 0}
         for router in above:
-            level[router] = now + 1
+            level[router] = below + 1
         if not above:
             break
     apart = all(abs(level[one] - level[other]) == 1 for one, other in links)

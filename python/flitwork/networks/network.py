@@ -13,7 +13,7 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError, unknown_key
 from flitwork.base.libraries import np
 from flitwork.networks import aliases
-from flitwork.networks.files import topology_from_file, with_network_files
+from flitwork.networks.files import with_network_files
 from flitwork.values.flat import FLAT, Path
 from flitwork.values.plain import Spec, checked
 from flitwork.values.schema import fields, kinds, schema, sizes_apart, tables
@@ -55,23 +55,17 @@ class Network:
         of_kinds = kinds(tables("network")["topology"])
         if self.kind not in of_kinds:
             raise aliases.unknown(self.kind)
-        options = self._with_files()
         of_topology = {name: ("topology", name) for name in fields(of_kinds[self.kind]) if name != "kind"}
         whole = {name: (name,) for name in tables("network") if name != "topology"}
         nested: Spec = {"topology": {"kind": self.kind}}
-        put_all("network", nested, options, {**FLAT["network"], **whole, **of_topology})
+        put_all("network", nested, self.options, {**FLAT["network"], **whole, **of_topology})
+        nested = with_network_files(nested)
         routing = nested.get("routing")
         # What is no table is refused where tables are checked.
         if isinstance(routing, dict) and "kind" not in routing:
             routing["kind"] = self._default_routing(nested["topology"])
             self._check_routing(routing)
-        return with_network_files(nested)
-
-    def _with_files(self) -> Mapping[str, Any]:
-        """The options, with what the file of the topology says in its place."""
-        if "file" not in self.options or "file" not in fields(kinds(tables("network")["topology"])[self.kind]):
-            return self.options
-        return topology_from_file(self.options)
+        return nested
 
     def _default_routing(self, topology: Spec) -> str:
         """The routing of this network where flat names say a part of its table and nothing its kind."""

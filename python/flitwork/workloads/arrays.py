@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import np
+from flitwork.base.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.values.schema import number_fields
 from flitwork.workloads.detour_file import detour_table, read_detours
 from flitwork.workloads.schedule_file import read_schedule, schedule_table
-from flitwork.workloads.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.trace_file import read_trace, trace_table
 

@@ -9,7 +9,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
-from flitwork.workloads.table_file import (
+from flitwork.base.table_file import (
     check_size,
     header_of,
     names_once,

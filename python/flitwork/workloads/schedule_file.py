@@ -16,9 +16,7 @@ from typing import Any, TypeAlias
 from flitwork import _core
 from flitwork.base.errors import ConfigError, ScheduleError, did_you_mean
 from flitwork.base.libraries import np, pd
-from flitwork.workloads.operation_columns import ANY, operations
-from flitwork.workloads.operations import NETWORKS
-from flitwork.workloads.table_file import (
+from flitwork.base.table_file import (
     as_numbers,
     check_size,
     header_of,
@@ -28,6 +26,8 @@ from flitwork.workloads.table_file import (
     short,
     shown_cell,
 )
+from flitwork.workloads.operation_columns import ANY, operations
+from flitwork.workloads.operations import NETWORKS
 
 #: What an operation is, in the order in which the simulator counts them.
 _NAMES = tuple(_core.operation_kinds())

@@ -12,7 +12,7 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import pd
 from flitwork.base.output_files import write_atomically, write_csv
-from flitwork.workloads.table_file import short
+from flitwork.base.table_file import short
 from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said
 

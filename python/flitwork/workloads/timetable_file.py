@@ -10,7 +10,7 @@ from typing import Any
 from flitwork import _core
 from flitwork.base import input_files
 from flitwork.base.errors import ConfigError, in_file
-from flitwork.workloads.table_file import short
+from flitwork.base.table_file import short
 
 #: Bytes that reading takes at most, for each byte of a file.
 _PER_BYTE = 40

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.libraries import np, pd
-from flitwork.workloads.table_file import (
+from flitwork.base.table_file import (
     check_size,
     first_wrong,
     header_of,

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
+from flitwork.base.table_file import short
 from flitwork.values.plain import Spec as Spec
 from flitwork.values.plain import checked
 from flitwork.values.schema import fields, kinds, schema
 from flitwork.workloads.arrays import field_of, table_of
-from flitwork.workloads.table_file import short
 
 #: A length in flits, or shares by length: ``{1: 0.8, 9: 0.2}``.
 PacketFlits = int | Mapping[int, float] | Sequence[Mapping[str, float]]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flitwork.base.errors import did_you_mean
+from flitwork.base.table_file import short
 from flitwork.measurements.text import Place, Word
-from flitwork.workloads.table_file import short
 
 from flitwork_mpi.native.settings import options_of
 from flitwork_mpi.tune.names import LIMITS, ours

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flitwork.base.errors import ConfigError
+from flitwork.base.table_file import short
 from flitwork.measurements.text import Place, Word, all_words
-from flitwork.workloads.table_file import short
 
 from flitwork_mpi.tune.names import OPENMPI, REQUESTS
 from flitwork_mpi.tune.rule import (

@@ -8,8 +8,8 @@ from typing import Any
 
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.libraries import pd
+from flitwork.base.table_file import shown_cell
 from flitwork.measurements import COLUMNS, Defaults, check_columns, check_numbers, read_rows
-from flitwork.workloads.table_file import shown_cell
 
 from flitwork_mpi.tune.names import check_parameters, named
 from flitwork_mpi.tune.openmpi_file import COLLECTIVES

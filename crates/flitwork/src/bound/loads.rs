@@ -225,7 +225,7 @@ mod tests {
         let graph =
             Graph { terminals: vec![0, 2, 1, 1], channels: cables, classes: vec!["tree".into()], drawing: None };
         let fabric = Fabric::of_graph(&graph).unwrap();
-        let routing = Routing::HopByHop(std::sync::Arc::new(crate::routing::ShortestPath::new(&fabric)));
+        let routing = Routing::HopByHop(std::sync::Arc::new(crate::routing::PortTable::shortest(&fabric)));
         let mut loads = LoadAccumulator::new(&fabric, &routing);
         for (src, dst) in [(1, 2), (1, 3), (2, 3)] {
             loads.add(end(src), end(dst), [2.0, 1.0]);

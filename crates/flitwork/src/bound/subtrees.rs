@@ -46,7 +46,7 @@ mod tests {
         let spec = json!({ "kind": "xgft", "children": children, "parents": parents });
         let fabric = serde_json::from_value::<TopologySpec>(spec).unwrap().fabric().unwrap();
         let spec: RoutingSpec = serde_json::from_value(json!({ "kind": routing })).unwrap();
-        let routing = spec.routing(&Network { fabric: &fabric });
+        let routing = spec.routing(&Network { fabric: &fabric }).unwrap();
         (fabric, routing)
     }
 

@@ -140,14 +140,18 @@ impl CompatSpec {
     }
 
     /// The routing of a resolved specification under these rules.
-    pub fn routing(&self, spec: &RoutingSpec, network: &Network) -> Routing {
+    ///
+    /// # Errors
+    /// As of [`RoutingSpec::routing`].
+    pub fn routing(&self, spec: &RoutingSpec, network: &Network) -> Result<Routing> {
         let changed = network.fabric.grid().and_then(|grid| Some(Routing::on_grid(grid, self.scheme(spec, grid)?)));
-        match changed.unwrap_or_else(|| spec.routing(network)) {
+        let routing = changed.map_or_else(|| spec.routing(network), Ok)?;
+        Ok(match routing {
             Routing::AtSource(plain) if self.opposite_minus_class => {
                 Routing::AtSource(plain.with_opposite_minus_classes())
             }
             routing => routing,
-        }
+        })
     }
 
     /// A smaller network with the same verdict of the search for deadlocks, and the routing on it; see

@@ -33,7 +33,7 @@ fn towards_minus_the_class_can_be_the_opposite_one() {
     let fabric = Fabric::of_grid(grid.clone(), 1).unwrap();
     let classes = |opposite: bool, from: [u32; 2], to: [u32; 2]| {
         let rules = CompatSpec { opposite_minus_class: opposite, ..CompatSpec::default() };
-        let routing = rules.routing(&RoutingSpec::default_of(&fabric), &Network { fabric: &fabric });
+        let routing = rules.routing(&RoutingSpec::default_of(&fabric), &Network { fabric: &fabric }).unwrap();
         let id = |[x, y]: [u32; 2]| grid.id(&[x, y, 0, 0, 0, 0]);
         routing
             .path(&fabric, fabric.end(id(from)), fabric.end(id(to)), 0)

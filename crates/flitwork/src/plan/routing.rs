@@ -16,7 +16,7 @@ pub(super) fn resolve(network: &mut NetworkSpec, fabric: &Fabric) -> Result<Rout
     let spec = network.routing.get_or_insert_with(|| RoutingSpec::default_of(fabric));
     spec.resolve(&made_for)?;
     rules.check(spec, &made_for)?;
-    Ok(rules.routing(spec, &made_for))
+    rules.routing(spec, &made_for)
 }
 
 /// Refuses a routing without the virtual channels that it needs, and one that can deadlock.

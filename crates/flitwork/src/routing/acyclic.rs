@@ -132,7 +132,7 @@ impl Acyclic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Channel, Graph};
+    use crate::topology::graph;
 
     /// Random routers and channels, and random walks on them: one is accepted just where a search through all
     /// dependencies accepts it.
@@ -146,21 +146,9 @@ mod tests {
         let (mut accepted, mut refused) = (0, 0);
         for _ in 0..40 {
             let routers = 3 + draw(6) as u32;
-            let mut next_port = vec![0; routers as usize];
-            let mut channels = Vec::new();
-            for _ in 0..routers as usize * 2 {
-                let (a, b) = (draw(routers as usize) as u32, draw(routers as usize) as u32);
-                if a != b {
-                    let ports = [a, b].map(|r| {
-                        next_port[r as usize] += 1;
-                        next_port[r as usize] - 1
-                    });
-                    channels.extend(Channel::cable((a, ports[0]), (b, ports[1]), 0));
-                }
-            }
-            let graph =
-                Graph { terminals: vec![1; routers as usize], channels, classes: vec!["any".into()], drawing: None };
-            let fabric = Fabric::of_graph(&graph).unwrap();
+            let ends: Vec<_> = (0..2 * routers).map(|_| [(); 2].map(|()| draw(routers as usize) as u32)).collect();
+            let cables: Vec<_> = ends.into_iter().filter(|[a, b]| a != b).chain([[0, routers - 1]]).collect();
+            let fabric = graph(&cables, &vec![1; routers as usize]);
             let mut tested = Acyclic::new(&fabric);
             let mut plain: Vec<(usize, usize)> = Vec::new();
             for _ in 0..30 {

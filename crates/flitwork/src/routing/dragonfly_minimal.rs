@@ -25,8 +25,8 @@ impl AnyOptions for DragonflyMinimalOptions {
         network.fabric.needs_groups("network.routing.kind", "dragonfly_minimal").map(|_| ())
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        Routing::HopByHop(Arc::new(DragonflyMinimal::new(network.fabric)))
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(Routing::HopByHop(Arc::new(DragonflyMinimal::new(network.fabric))))
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {

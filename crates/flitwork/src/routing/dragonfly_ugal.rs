@@ -34,8 +34,8 @@ impl AnyOptions for DragonflyUgalOptions {
         network.fabric.needs_groups("network.routing.kind", "dragonfly_ugal").map(|_| ())
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        Routing::HopByHop(Arc::new(DragonflyUgal::new(network.fabric, self.bias_flits)))
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(Routing::HopByHop(Arc::new(DragonflyUgal::new(network.fabric, self.bias_flits))))
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {

@@ -30,8 +30,8 @@ impl AnyOptions for DragonflyValiantOptions {
         network.fabric.needs_groups("network.routing.kind", "dragonfly_valiant").map(|_| ())
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        Routing::HopByHop(Arc::new(DragonflyValiant::new(network.fabric)))
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(Routing::HopByHop(Arc::new(DragonflyValiant::new(network.fabric))))
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {

@@ -7,8 +7,9 @@
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
+use super::port_table::{at_work, check};
 use super::scheme::{Choice, Division, MOST_SETS, too_long};
-use super::{AtSource, Routing, ShortestPath};
+use super::{PortTable, Routing};
 use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
@@ -22,18 +23,15 @@ pub struct HopClassesOptions {}
 
 impl AnyOptions for HopClassesOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
-        let table = ShortestPath::checked(network.fabric)?;
-        match table.longest_route(network.fabric) {
+        check(network.fabric)?;
+        match PortTable::shortest(network.fabric).longest_route(network.fabric) {
             hops if hops <= MOST_SETS => Ok(()),
             hops => Err(network.fabric.too_large(too_long(hops), "use a smaller network, or another routing")),
         }
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        if network.fabric.routers() == 1 {
-            return Routing::AtSource(AtSource::one_router());
-        }
-        Routing::HopByHop(Arc::new(HopClasses::new(network.fabric)))
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(at_work(network.fabric, HopClasses::new(network.fabric)))
     }
 
     fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
@@ -44,14 +42,14 @@ impl AnyOptions for HopClassesOptions {
 /// Shortest paths, buffers by channels walked.
 #[derive(Debug)]
 pub struct HopClasses {
-    table: ShortestPath,
+    table: PortTable,
     sets: u8,
 }
 
 impl HopClasses {
     /// For a network whose longest route has at most 255 channels.
     pub fn new(fabric: &Fabric) -> Self {
-        let table = ShortestPath::new(fabric);
+        let table = PortTable::shortest(fabric);
         let sets = table.longest_route(fabric).clamp(1, MOST_SETS) as u8;
         HopClasses { table, sets }
     }
@@ -88,13 +86,7 @@ impl HopByHop for HopClasses {
 mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
-    use crate::topology::{Channel, Graph};
-
-    fn ring(n: u32) -> Fabric {
-        let channels = (0..n).flat_map(|r| Channel::cable((r, 0), ((r + 1) % n, 1), 0)).collect();
-        let graph = Graph { terminals: vec![1; n as usize], channels, classes: vec!["any".into()], drawing: None };
-        Fabric::of_graph(&graph).unwrap()
-    }
+    use crate::topology::ring;
 
     /// Where shortest paths alone can deadlock, a set for each channel walked keeps them free of it.
     #[test]
@@ -104,7 +96,7 @@ mod tests {
             let routing = HopClasses::new(&fabric);
             assert_eq!(routing.division(), Division::Equal((n / 2) as u8));
             assert_eq!(find_cycle(&fabric, &routing, Buffers::Shared, false), Finding::Free);
-            let Finding::Cycle(_) = find_cycle(&fabric, &ShortestPath::new(&fabric), Buffers::Shared, false) else {
+            let Finding::Cycle(_) = find_cycle(&fabric, &PortTable::shortest(&fabric), Buffers::Shared, false) else {
                 panic!("no cycle without sets")
             };
         }

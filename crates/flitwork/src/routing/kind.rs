@@ -2,9 +2,9 @@
 
 use super::{
     AdaptiveUpOptions, AtSource, CrossLineOptions, DModKOptions, DimensionOrderOptions, DuatoMisroutingOptions,
-    DuatoOptions, HopByHop, HopClassesOptions, MinAdaptOptions, O1TurnOptions, OnGrid, RandomUpOptions, RommOptions,
-    Routing, SModKOptions, Scheme, ShortestPath, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions,
-    representative,
+    DuatoOptions, HopByHop, HopClassesOptions, MinAdaptOptions, O1TurnOptions, OnGrid, PortTable, RandomUpOptions,
+    RommOptions, Routing, SModKOptions, Scheme, ShortestPathOptions, StructuredPoolOptions, Tie, ValiantOptions,
+    port_table, representative,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
@@ -47,7 +47,10 @@ pub(super) trait AnyOptions {
     fn resolve(&mut self, network: &Network) -> Result<()>;
 
     /// The routing of options that are resolved.
-    fn routing(&self, network: &Network) -> Routing;
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] where only the making of its tables shows that it is not for this network.
+    fn routing(&self, network: &Network) -> Result<Routing>;
 
     /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own
     /// dependencies are too many to be followed. Each level is smaller than the one before, from 0; `None`: there is
@@ -88,13 +91,13 @@ impl<T: Options> AnyOptions for T {
         }
     }
 
-    fn routing(&self, network: &Network) -> Routing {
+    fn routing(&self, network: &Network) -> Result<Routing> {
         // Planning has refused it where there is no grid.
-        let Some(context) = context(network) else { return Routing::AtSource(AtSource::one_router()) };
-        match self.plain(&context) {
+        let Some(context) = context(network) else { return Ok(Routing::AtSource(AtSource::one_router())) };
+        Ok(match self.plain(&context) {
             Some(plain) => Routing::AtSource(plain),
             None => Routing::on_grid(context.grid, self.scheme(&context)),
-        }
+        })
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
@@ -256,7 +259,10 @@ impl RoutingSpec {
     }
 
     /// The routing of a specification that is resolved.
-    pub fn routing(&self, network: &Network) -> Routing {
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] where only the making of its tables shows that it is not for this network.
+    pub fn routing(&self, network: &Network) -> Result<Routing> {
         self.options().routing(network)
     }
 
@@ -278,19 +284,19 @@ impl RoutingSpec {
 /// whichever needs fewer sets.
 fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
     let shortest = RoutingSpec::ShortestPath(ShortestPathOptions::default());
-    if fabric.routers() == 1 {
+    // A network without such paths is refused later.
+    if fabric.routers() == 1 || port_table::check(fabric).is_err() {
         return shortest;
     }
-    // A network without such paths is refused later.
-    let Ok(table) = ShortestPath::checked(fabric) else { return shortest };
-    let hops = table.longest_route(fabric);
+    let table = PortTable::shortest(fabric);
     if !matches!(super::find_cycle(fabric, &table, super::Buffers::Shared, false), super::Finding::Cycle(_)) {
         return shortest;
     }
-    if super::Lash::new(fabric).division().least_vcs() <= hops {
-        RoutingSpec::Lash(super::LashOptions::default())
-    } else {
-        RoutingSpec::HopClasses(HopClassesOptions::default())
+    match super::Lash::new(fabric) {
+        Ok(lash) if lash.division().least_vcs() <= table.longest_route(fabric) => {
+            RoutingSpec::Lash(super::LashOptions::default())
+        }
+        _ => RoutingSpec::HopClasses(HopClassesOptions::default()),
     }
 }
 

@@ -7,12 +7,12 @@
 //!
 //! Where several ports lead on a shortest path, destinations are dealt out evenly ([`super::port_table::Spread`]).
 
+use super::Routing;
 use super::acyclic::Acyclic;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::port_table::{PortTable, Spread, check_size, distances, no_path, with_terminals};
+use super::port_table::{PortTable, Spread, at_work, check, distances, leads_nearer, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip};
-use super::{AtSource, Routing};
 use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
@@ -26,15 +26,11 @@ pub struct LashOptions {}
 
 impl AnyOptions for LashOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
-        check_size(network.fabric)?;
-        check_paths(network.fabric)
+        check(network.fabric)
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        match network.fabric.routers() {
-            1 => Routing::AtSource(AtSource::one_router()),
-            _ => Routing::HopByHop(Arc::new(Lash::new(network.fabric))),
-        }
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(at_work(network.fabric, Lash::new(network.fabric)?))
     }
 
     fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
@@ -53,9 +49,11 @@ pub struct Lash {
 }
 
 impl Lash {
-    /// For a network in which all routers with terminals are joined. A pair for which there is no number of a layer
-    /// left is in the last one: the check for deadlock then finds the cycle.
-    pub fn new(fabric: &Fabric) -> Self {
+    /// For a network in which all routers with terminals are joined.
+    ///
+    /// # Errors
+    /// More layers than there are numbers.
+    pub fn new(fabric: &Fabric) -> Result<Self> {
         let table = shortest(fabric);
         let routers = fabric.routers();
         let mut layers: Vec<Acyclic> = Vec::new();
@@ -65,8 +63,12 @@ impl Lash {
             for src in with_terminals(fabric).filter(|&src| src != dst) {
                 walk(fabric, &table, (src, dst), &mut path);
                 let found = layers.iter_mut().position(|layer| layer.add(fabric, &path));
-                let number = found.unwrap_or(layers.len()).min(MOST_SETS as usize - 1);
+                let number = found.unwrap_or(layers.len());
                 if number == layers.len() {
+                    if number == MOST_SETS as usize {
+                        let hint = "use routing kind = \"up_down\"";
+                        return Err(fabric.too_large(format!("paths that need at most {MOST_SETS} layers"), hint));
+                    }
                     let mut new = Acyclic::new(fabric);
                     new.add(fabric, &path);
                     layers.push(new);
@@ -74,7 +76,7 @@ impl Lash {
                 layer[dst as usize * routers as usize + src as usize] = number as u8;
             }
         }
-        Lash { routers, table, layers: layers.len().max(1) as u8, layer }
+        Ok(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
     }
 
     fn layer(&self, src: u32, dst: u32) -> u8 {
@@ -87,18 +89,6 @@ impl Lash {
     }
 }
 
-/// Refuses routers with terminals that no path joins.
-fn check_paths(fabric: &Fabric) -> Result<()> {
-    let mut hops = Vec::new();
-    for dst in with_terminals(fabric) {
-        distances(fabric, dst, &mut hops, |_, _| true);
-        if let Some(src) = with_terminals(fabric).find(|&src| hops[src as usize] == u32::MAX) {
-            return Err(no_path(fabric, src, dst));
-        }
-    }
-    Ok(())
-}
-
 /// Shortest paths, destinations dealt out evenly.
 fn shortest(fabric: &Fabric) -> PortTable {
     let mut table = PortTable::empty(fabric.routers());
@@ -107,14 +97,9 @@ fn shortest(fabric: &Fabric) -> PortTable {
         distances(fabric, dst, &mut hops, |_, _| true);
         let terminals = fabric.terminals_at(dst).len() as u64;
         let mut column = table.towards(dst);
-        for router in (0..fabric.routers()).filter(|&router| router != dst && hops[router as usize] != u32::MAX) {
-            let nearer = |port: usize| {
-                let peer = fabric.peer(router, port);
-                peer.is_some_and(|(far, _)| hops[far as usize].checked_add(1) == Some(hops[router as usize]))
-            };
-            if let Some(port) = spread.deal(router, terminals, nearer) {
-                column.set(router, port);
-            }
+        for router in 0..fabric.routers() {
+            let nearer = |port: usize| leads_nearer(fabric, &hops, (router, port));
+            spread.deal(router, terminals, nearer).into_iter().for_each(|port| column.set(router, port));
         }
     }
     table
@@ -162,37 +147,26 @@ impl HopByHop for Lash {
 mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
-    use crate::topology::{Channel, Graph};
-
-    fn ring(n: u32) -> Fabric {
-        let channels = (0..n).flat_map(|r| Channel::cable((r, 0), ((r + 1) % n, 1), 0)).collect();
-        let graph = Graph { terminals: vec![1; n as usize], channels, classes: vec!["any".into()], drawing: None };
-        Fabric::of_graph(&graph).unwrap()
-    }
+    use crate::topology::{graph, ring};
 
     /// As the paper has it of rings.
     #[test]
     fn a_ring_needs_two_layers() {
         for n in [5, 6, 8, 33] {
             let fabric = ring(n);
-            let lash = Lash::new(&fabric);
+            let lash = Lash::new(&fabric).unwrap();
             assert_eq!(lash.division(), Division::Equal(2), "{n}");
             assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free, "{n}");
         }
-        assert_eq!(Lash::new(&ring(3)).division(), Division::Equal(1));
+        assert_eq!(Lash::new(&ring(3)).unwrap().division(), Division::Equal(1));
     }
 
     #[test]
     fn parallel_cables_share_the_destinations() {
         // Two routers, three cables, six terminals behind routers beyond.
-        let star = (0..6).flat_map(|i| Channel::cable((1, 3 + i as usize), (2 + i, 0), 0));
-        let cables = (0..3).flat_map(|i| Channel::cable((0, i), (1, i), 0));
-        let mut terminals = vec![1; 8];
-        terminals[1] = 0;
-        let graph =
-            Graph { terminals, channels: cables.chain(star).collect(), classes: vec!["any".into()], drawing: None };
-        let fabric = Fabric::of_graph(&graph).unwrap();
-        let lash = Lash::new(&fabric);
+        let cables = [[0, 1]; 3].into_iter().chain((2..8).map(|router| [1, router]));
+        let fabric = graph(&cables.collect::<Vec<_>>(), &[1, 0, 1, 1, 1, 1, 1, 1]);
+        let lash = Lash::new(&fabric).unwrap();
         let ports: Vec<_> = (2..8).map(|dst| lash.table.next(0, dst).unwrap()).collect();
         assert_eq!(ports, [0, 1, 2, 0, 1, 2]);
     }

@@ -42,8 +42,8 @@ macro_rules! routes_trees {
                 self.check()
             }
 
-            fn routing(&self, network: &super::kind::Network) -> super::Routing {
-                super::on_tree::routing(network, self.rule())
+            fn routing(&self, network: &super::kind::Network) -> crate::error::Result<super::Routing> {
+                Ok(super::on_tree::routing(network, self.rule()))
             }
 
             fn representative(
@@ -176,7 +176,7 @@ mod tests {
     fn of(fabric: &Fabric, kind: &str) -> (RoutingSpec, Routing) {
         let mut spec: RoutingSpec = serde_json::from_value(json!({ "kind": kind })).unwrap();
         spec.resolve(&Network { fabric }).unwrap();
-        let routing = spec.routing(&Network { fabric });
+        let routing = spec.routing(&Network { fabric }).unwrap();
         (spec, routing)
     }
 

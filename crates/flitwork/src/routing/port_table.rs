@@ -1,12 +1,15 @@
 //! The next output port of every router for every destination, and the ways to fill such a table.
 //!
-//! All packets between two routers take the route of the table. [`Spread`] decides between several ports that would
-//! do: destinations are dealt out evenly, so that parallel cables and equal paths share the load.
+//! All packets between two routers take the route of the table: [`PortTable::shortest`] has the lowest port on a
+//! shortest path. [`Spread`] decides between several ports that would do: destinations are dealt out evenly, so that
+//! parallel cables and equal paths share the load.
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::scheme::{Choice, Division, Trip};
+use super::{AtSource, Routing};
 use crate::error::{Error, Result};
 use crate::topology::{End, Fabric};
+use std::sync::Arc;
 
 /// Most routers: the table has an entry for every pair.
 pub(super) const MOST_ROUTERS: u32 = 16_384;
@@ -16,7 +19,7 @@ const NONE: u8 = u8::MAX;
 
 /// The next port of every router for every destination router.
 #[derive(Debug)]
-pub(super) struct PortTable {
+pub struct PortTable {
     routers: u32,
     /// By `destination * routers + router`.
     ports: Vec<u8>,
@@ -28,10 +31,53 @@ impl PortTable {
         PortTable { routers, ports: vec![NONE; routers as usize * routers as usize] }
     }
 
+    /// The lowest port on a shortest path.
+    pub fn shortest(fabric: &Fabric) -> Self {
+        let mut table = PortTable::empty(fabric.routers());
+        let mut hops = Vec::new();
+        for dst in 0..fabric.routers() {
+            distances(fabric, dst, &mut hops, |_, _| true);
+            let mut column = table.towards(dst);
+            for router in 0..fabric.routers() {
+                let port = (0..fabric.network_ports()).find(|&port| leads_nearer(fabric, &hops, (router, port)));
+                port.into_iter().for_each(|port| column.set(router, port));
+            }
+        }
+        table
+    }
+
     /// The ports of all routers for one destination.
     pub(super) fn towards(&mut self, dst: u32) -> Column<'_> {
         let routers = self.routers as usize;
         Column(&mut self.ports[dst as usize * routers..][..routers])
+    }
+
+    /// Channels of the longest route between two routers with terminals, of a network in which all are joined.
+    pub(super) fn longest_route(&self, fabric: &Fabric) -> u32 {
+        let mut hops = vec![0u32; fabric.routers() as usize];
+        let mut walked = Vec::new();
+        let mut longest = 0;
+        for dst in with_terminals(fabric) {
+            // What is known of routers on the way is not looked at again.
+            hops.fill(u32::MAX);
+            hops[dst as usize] = 0;
+            for src in with_terminals(fabric) {
+                let mut at = src;
+                while hops[at as usize] == u32::MAX {
+                    walked.push(at);
+                    let Some((next, _)) = self.next(at, dst).and_then(|port| fabric.peer(at, port.into())) else {
+                        break;
+                    };
+                    at = next;
+                }
+                let known = hops[at as usize];
+                for (more, router) in (1..).zip(walked.drain(..).rev()) {
+                    hops[router as usize] = known.saturating_add(more);
+                }
+                longest = longest.max(hops[src as usize]);
+            }
+        }
+        longest
     }
 
     /// The port of `router` on the way to `dst`; `None` where there is no way, and at the destination.
@@ -100,6 +146,13 @@ pub(super) fn with_terminals(fabric: &Fabric) -> impl Iterator<Item = u32> {
     (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty())
 }
 
+/// Whether a channel leads to a router with one channel less to go, by the `hops` of each.
+pub(super) fn leads_nearer(fabric: &Fabric, hops: &[u32], (router, port): (u32, usize)) -> bool {
+    let here = hops[router as usize];
+    let far = fabric.peer(router, port).map(|(far, _)| hops[far as usize]);
+    here != u32::MAX && far.is_some_and(|far| far.checked_add(1) == Some(here))
+}
+
 /// Refuses a network with more routers than a table may have.
 pub(super) fn check_size(fabric: &Fabric) -> Result<()> {
     if fabric.routers() <= MOST_ROUTERS {
@@ -109,10 +162,26 @@ pub(super) fn check_size(fabric: &Fabric) -> Result<()> {
     Err(fabric.too_large(format!("at most {MOST_ROUTERS} routers for a table of routes"), hint))
 }
 
-/// The error for two routers with terminals that no path joins.
-pub(super) fn no_path(fabric: &Fabric, src: u32, dst: u32) -> Error {
-    let value = format!("no path from {} to {}", fabric.router_name(src), fabric.router_name(dst));
-    Error::config("network.topology", value, "a path between all routers with terminals", "")
+/// Refuses such a network, and one with routers with terminals that no path joins.
+pub(super) fn check(fabric: &Fabric) -> Result<()> {
+    check_size(fabric)?;
+    let mut hops = Vec::new();
+    for dst in with_terminals(fabric) {
+        distances(fabric, dst, &mut hops, |_, _| true);
+        if let Some(src) = with_terminals(fabric).find(|&src| hops[src as usize] == u32::MAX) {
+            let value = format!("no path from {} to {}", fabric.router_name(src), fabric.router_name(dst));
+            return Err(Error::config("network.topology", value, "a path between all routers with terminals", ""));
+        }
+    }
+    Ok(())
+}
+
+/// A routing at work; in a network of one router nothing is to be decided.
+pub(super) fn at_work(fabric: &Fabric, routing: impl HopByHop + 'static) -> Routing {
+    match fabric.routers() {
+        1 => Routing::AtSource(AtSource::one_router()),
+        _ => Routing::HopByHop(Arc::new(routing)),
+    }
 }
 
 /// A table at work: one port for each destination, all virtual channels.
@@ -152,7 +221,7 @@ mod tests {
     use super::super::{Buffers, Finding, Lash, UpDown, find_cycle};
     use super::*;
     use crate::mix::{draw_below, mix};
-    use crate::topology::{Channel, Graph};
+    use crate::topology::graph;
 
     /// A ring with cables across, parallel ones among them, and terminals at some routers.
     fn random(seed: u64) -> Fabric {
@@ -164,26 +233,20 @@ mod tests {
         let routers = 3 + draw(12);
         let across: Vec<_> = (0..draw(2 * routers)).map(|_| (draw(routers), draw(routers))).collect();
         let pairs = (0..routers).map(|router| (router, (router + 1) % routers)).chain(across);
-        let mut ports = vec![0; routers as usize];
-        let mut port = |router: u32| {
-            ports[router as usize] += 1;
-            ports[router as usize] - 1
-        };
-        let pairs = pairs.filter(|(a, b)| a != b);
-        let channels = pairs.flat_map(|(a, b)| Channel::cable((a, port(a)), (b, port(b)), 0)).collect();
+        let cables: Vec<_> = pairs.filter(|(a, b)| a != b).map(|(a, b)| [a, b]).collect();
         let mut terminals: Vec<u32> = (0..routers).map(|_| draw(3)).collect();
         terminals[0] = 1;
-        Fabric::of_graph(&Graph { terminals, channels, classes: vec!["any".into()], drawing: None }).unwrap()
+        graph(&cables, &terminals)
     }
 
     #[test]
     fn neither_layers_nor_up_and_down_can_deadlock() {
         for seed in 0..60 {
             let fabric = random(seed);
-            let lash = Lash::new(&fabric);
+            let lash = Lash::new(&fabric).unwrap();
             assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free, "lash, {seed}");
             for root in [0, fabric.routers() - 1] {
-                let up_down = UpDown::checked(&fabric, root).unwrap();
+                let up_down = UpDown::new(&fabric, root).unwrap();
                 assert_eq!(find_cycle(&fabric, &up_down, Buffers::Shared, false), Finding::Free, "up_down, {seed}");
             }
         }

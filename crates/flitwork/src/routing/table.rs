@@ -3,10 +3,10 @@
 //! As forwarding tables of switches have them, by destination: all packets for a router go on the same way from where
 //! they meet. Nothing is done against deadlock; the dependencies of all channels are looked at when a run is planned.
 
+use super::Routing;
 use super::hop_by_hop::HopByHop;
 use super::kind::{AnyOptions, Network};
-use super::port_table::{PortTable, check_size, with_terminals};
-use super::{AtSource, Routing};
+use super::port_table::{PortTable, at_work, check_size, with_terminals};
 use crate::error::{Error, Result};
 use crate::topology::Fabric;
 use schemars::JsonSchema;
@@ -30,14 +30,11 @@ pub struct TableOptions {
 
 impl AnyOptions for TableOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
-        self.table(network.fabric).map(|_| ())
+        check_size(network.fabric)
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        match self.table(network.fabric) {
-            Ok(table) if network.fabric.routers() > 1 => Routing::HopByHop(Arc::new(table)),
-            _ => Routing::AtSource(AtSource::one_router()),
-        }
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(at_work(network.fabric, self.table(network.fabric)?))
     }
 
     fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
@@ -48,7 +45,6 @@ impl AnyOptions for TableOptions {
 impl TableOptions {
     /// The ports of the table, if every packet arrives.
     fn table(&self, fabric: &Fabric) -> Result<PortTable> {
-        check_size(fabric)?;
         if !self.file.is_empty() {
             let expected = "next: files are read before a plan is made";
             return Err(Error::config("network.routing.file", &self.file, expected, "the command line reads them"));
@@ -119,15 +115,12 @@ impl TableOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::TopologySpec;
-    use serde_json::json;
+    use crate::topology::graph;
 
     /// A ring of four, or of four with two cables between routers 0 and 1.
     fn ring(parallel: bool) -> Fabric {
-        let mut cables = vec![[0, 1], [1, 2], [2, 3], [3, 0]];
-        cables.extend(parallel.then_some([0, 1]));
-        let spec = json!({ "kind": "graph", "cables": cables });
-        serde_json::from_value::<TopologySpec>(spec).unwrap().fabric().unwrap()
+        let cables = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 1]];
+        graph(&cables[..if parallel { 5 } else { 4 }], &[])
     }
 
     /// Always on to the router of the next number.
@@ -138,9 +131,8 @@ mod tests {
     #[test]
     fn packets_take_the_routers_of_the_table() {
         let fabric = ring(true);
-        let mut options = TableOptions { next: round(), ..TableOptions::default() };
-        options.resolve(&Network { fabric: &fabric }).unwrap();
-        let routing = options.routing(&Network { fabric: &fabric });
+        let options = TableOptions { next: round(), ..TableOptions::default() };
+        let routing = options.routing(&Network { fabric: &fabric }).unwrap();
         let path = |src, dst| -> Vec<(u32, usize)> {
             let path = routing.path(&fabric, fabric.end(src), fabric.end(dst), 0);
             path.into_iter().map(|(router, port, _)| (router, port)).collect()
@@ -154,10 +146,8 @@ mod tests {
     fn a_table_that_leads_nowhere_is_named() {
         let fabric = ring(false);
         let refused = |next| {
-            TableOptions { next, ..TableOptions::default() }
-                .resolve(&Network { fabric: &fabric })
-                .unwrap_err()
-                .to_string()
+            let options = TableOptions { next, ..TableOptions::default() };
+            options.routing(&Network { fabric: &fabric }).unwrap_err().to_string()
         };
         assert!(refused(vec![vec![0; 4]; 3]).starts_with("network.routing.next = 3 rows: expected 4 rows"));
         let mut short = round();

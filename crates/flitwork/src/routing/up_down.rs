@@ -8,11 +8,11 @@
 //!
 //! Where several ports lead on such a path, destinations are dealt out evenly ([`super::port_table::Spread`]).
 
+use super::Routing;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::port_table::{PortTable, Spread, check_size, distances, with_terminals};
+use super::port_table::{PortTable, Spread, at_work, check_size, distances, leads_nearer, with_terminals};
 use super::scheme::{Choice, Division};
-use super::{AtSource, Routing};
 use crate::error::{Error, Result};
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
@@ -39,14 +39,11 @@ impl AnyOptions for UpDownOptions {
             return Err(Error::config("network.routing.root", root, expected, ""));
         }
         self.root = Some(root);
-        UpDown::checked(fabric, root).map(|_| ())
+        Ok(())
     }
 
-    fn routing(&self, network: &Network) -> Routing {
-        match UpDown::checked(network.fabric, self.root.unwrap_or(0)) {
-            Ok(routing) if network.fabric.routers() > 1 => Routing::HopByHop(Arc::new(routing)),
-            _ => Routing::AtSource(AtSource::one_router()),
-        }
+    fn routing(&self, network: &Network) -> Result<Routing> {
+        Ok(at_work(network.fabric, UpDown::new(network.fabric, self.root.unwrap_or(0))?))
     }
 
     fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
@@ -71,7 +68,7 @@ impl UpDown {
     ///
     /// # Errors
     /// Routers with terminals that no such path joins.
-    pub fn checked(fabric: &Fabric, root: u32) -> Result<Self> {
+    pub fn new(fabric: &Fabric, root: u32) -> Result<Self> {
         let (routers, ports) = (fabric.routers(), fabric.network_ports());
         let mut levels = Vec::new();
         distances(fabric, root, &mut levels, |_, _| true);
@@ -89,23 +86,16 @@ impl UpDown {
             }
             let (mut first, mut then) = (first.towards(dst), then.towards(dst));
             for router in (0..routers).filter(|&router| router != dst) {
-                let one_nearer = |hops: &[u32], to: u32, than: u32| hops[to as usize].checked_add(1) == Some(than);
-                let (here, below) = (any[router as usize], down[router as usize]);
-                if here != u32::MAX {
-                    let leads = |port: usize| match fabric.peer(router, port) {
-                        Some((to, _)) if leads_down(router, port) => one_nearer(&down, to, here),
-                        Some((to, _)) => one_nearer(&any, to, here),
-                        None => false,
-                    };
-                    spread.deal(router, terminals, leads).into_iter().for_each(|port| first.set(router, port));
-                }
-                if below != u32::MAX {
-                    let leads = |port: usize| {
-                        leads_down(router, port)
-                            && fabric.peer(router, port).is_some_and(|(to, _)| one_nearer(&down, to, below))
-                    };
-                    spread.deal(router, terminals, leads).into_iter().for_each(|port| then.set(router, port));
-                }
+                let by_any = |port: usize| match leads_down(router, port) {
+                    // Down from here, and on down.
+                    true => fabric
+                        .peer(router, port)
+                        .is_some_and(|(to, _)| down[to as usize].checked_add(1) == Some(any[router as usize])),
+                    false => leads_nearer(fabric, &any, (router, port)),
+                };
+                let by_down = |port: usize| leads_down(router, port) && leads_nearer(fabric, &down, (router, port));
+                spread.deal(router, terminals, by_any).into_iter().for_each(|port| first.set(router, port));
+                spread.deal(router, terminals, by_down).into_iter().for_each(|port| then.set(router, port));
             }
         }
         let input =
@@ -202,22 +192,13 @@ impl HopByHop for UpDown {
 mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
-    use crate::topology::{Channel, Graph};
 
-    fn graph(cables: &[(u32, u32)]) -> Fabric {
-        let routers = cables.iter().map(|&(a, b)| a.max(b)).max().unwrap() as usize + 1;
-        let mut next = vec![0; routers];
-        let mut port = |router: u32| {
-            next[router as usize] += 1;
-            next[router as usize] - 1
-        };
-        let channels = cables.iter().flat_map(|&(a, b)| Channel::cable((a, port(a)), (b, port(b)), 0)).collect();
-        Fabric::of_graph(&Graph { terminals: vec![1; routers], channels, classes: vec!["any".into()], drawing: None })
-            .unwrap()
+    fn graph(cables: &[[u32; 2]]) -> Fabric {
+        crate::topology::graph(cables, &[])
     }
 
     fn path(fabric: &Fabric, root: u32, src: u32, dst: u32) -> Vec<u32> {
-        let routing = Routing::HopByHop(Arc::new(UpDown::checked(fabric, root).unwrap()));
+        let routing = Routing::HopByHop(Arc::new(UpDown::new(fabric, root).unwrap()));
         let path = routing.path(fabric, fabric.end(src), fabric.end(dst), 0);
         path.into_iter().map(|(router, port, _)| fabric.peer(router, port).unwrap().0).collect()
     }
@@ -225,24 +206,24 @@ mod tests {
     /// A ring of six with its root at router 0: router 3 is the bottom, and no packet goes through it.
     #[test]
     fn nothing_goes_down_and_up_again() {
-        let ring = graph(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]);
+        let ring = crate::topology::ring(6);
         assert_eq!(path(&ring, 0, 2, 4), [1, 0, 5, 4]);
         assert_eq!(path(&ring, 0, 2, 3), [3]);
         assert_eq!(path(&ring, 0, 1, 3), [2, 3]);
-        let routing = UpDown::checked(&ring, 0).unwrap();
+        let routing = UpDown::new(&ring, 0).unwrap();
         assert_eq!(find_cycle(&ring, &routing, Buffers::Shared, false), Finding::Free);
     }
 
     #[test]
     fn the_root_is_in_the_middle() {
-        assert_eq!(middle(&graph(&[(0, 1), (1, 2), (2, 3), (3, 4)])), 2);
+        assert_eq!(middle(&graph(&[[0, 1], [1, 2], [2, 3], [3, 4]])), 2);
         // A star whose centre is router 4.
-        assert_eq!(middle(&graph(&[(0, 4), (1, 4), (2, 4), (3, 4)])), 4);
+        assert_eq!(middle(&graph(&[[0, 4], [1, 4], [2, 4], [3, 4]])), 4);
     }
 
     #[test]
     fn a_root_that_is_not_there_is_named() {
-        let fabric = graph(&[(0, 1)]);
+        let fabric = graph(&[[0, 1]]);
         let error = UpDownOptions { root: Some(2) }.resolve(&Network { fabric: &fabric }).unwrap_err().to_string();
         assert!(error.starts_with("network.routing.root = 2: expected a router from 0 to 1"), "{error}");
     }

@@ -225,6 +225,20 @@ fn check_names(field: &str, names: &[String], of: &str) -> Result<()> {
     Ok(())
 }
 
+/// A network of these cables, for tests; a terminal at each router unless said.
+#[cfg(test)]
+pub(crate) fn graph(cables: &[[u32; 2]], terminals: &[u32]) -> Fabric {
+    let (cables, terminals) = (cables.to_vec(), terminals.to_vec());
+    let listed = ListedGraph { cables, terminals, terminals_per_router: one(), ..ListedGraph::default() };
+    listed.fabric().expect("a network")
+}
+
+/// A ring of so many routers, for tests.
+#[cfg(test)]
+pub(crate) fn ring(routers: u32) -> Fabric {
+    graph(&(0..routers).map(|router| [router, (router + 1) % routers]).collect::<Vec<_>>(), &[])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

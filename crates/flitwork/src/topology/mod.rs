@@ -50,6 +50,8 @@ pub use k_ary_n_tree::KAryNTree;
 pub(crate) use kind::TOPOLOGIES;
 pub use kind::TopologySpec;
 pub use listed::ListedGraph;
+#[cfg(test)]
+pub(crate) use listed::{graph, ring};
 pub use mesh::Mesh;
 pub use mixed::MixedGrid;
 pub use random_regular::RandomRegular;

@@ -60,10 +60,7 @@ impl Router<'_> {
     fn shorter_queue(&self, choice: &Choice) -> usize {
         let m = self.machine;
         let RoutingSpec::DragonflyUgal(options) = &m.routing_spec else { panic!("another routing") };
-        let weight = |i: usize| {
-            let credits: u64 = (0..m.vcs).map(|v| self.credits((choice.minimal[i].port, v))).sum();
-            u64::from(choice.hops_left[i]) * (m.vcs as u64 * m.buffer).saturating_sub(credits)
-        };
+        let weight = |i: usize| u64::from(choice.hops_left[i]) * self.places[choice.minimal[i].port].sent();
         usize::from(weight(0) > weight(1) + u64::from(options.bias_flits))
     }
 

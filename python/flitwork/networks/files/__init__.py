@@ -4,8 +4,8 @@ A file per format reads its text into a :class:`~flitwork.networks.files.listed.
 fields. The contents of a file decide which format it is, not its name.
 """
 
-from flitwork.networks.files.filled import topology_from_file, with_network_files
+from flitwork.networks.files.filled import with_network_files
 from flitwork.networks.files.graphs import graph_of, listed, without_physical
 from flitwork.networks.files.read import topology_fields
 
-__all__ = ["graph_of", "listed", "topology_fields", "topology_from_file", "with_network_files", "without_physical"]
+__all__ = ["graph_of", "listed", "topology_fields", "with_network_files", "without_physical"]

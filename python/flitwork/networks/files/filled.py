@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flitwork.base import input_files
 from flitwork.base.errors import ConfigError
-from flitwork.base.libraries import np
+from flitwork.base.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.networks.files.read import topology_fields
 
 _CACHED = 8
-#: Most characters of a value that an error shows.
-_SHOWN = 80
+#: Bytes that reading takes at most, for each byte of a file.
+_PER_BYTE = 5
 
 
 def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(network)
     topology, routing = found.get("topology"), found.get("routing")
     if isinstance(topology, Mapping) and topology.get("kind") == "graph" and "file" in topology:
-        found["topology"] = topology_from_file(topology)
+        found["topology"] = _topology(topology)
     if isinstance(routing, Mapping) and routing.get("kind") == "table" and "file" in routing:
         if "next" in routing:
             raise ConfigError(
@@ -35,8 +33,8 @@ def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def topology_from_file(topology: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a network of kind ``graph``, with what their file says in its place."""
+def _topology(topology: Mapping[str, Any]) -> dict[str, Any]:
+    """The table ``network.topology`` of kind ``graph``, with what its file says in its place."""
     where = "network.topology.file"
     rest = {key: value for key, value in topology.items() if key != "file"}
     file = _named(topology["file"], where)
@@ -44,7 +42,7 @@ def topology_from_file(topology: Mapping[str, Any]) -> dict[str, Any]:
     twice = [key for key in read if key in rest]
     if twice:
         hint = f"{twice[0]} is in the file"
-        raise ConfigError(f"network.topology.{twice[0]}", shortened(rest[twice[0]]), "it once", hint)
+        raise ConfigError(f"network.topology.{twice[0]}", short(rest[twice[0]]), "it once", hint)
     return {**rest, **read}
 
 
@@ -70,40 +68,21 @@ def _read_once(file: Path, version: tuple[int, int, int]) -> dict[str, Any]:
 
 
 def _table(file: Path) -> list[list[int]]:
-    """A matrix of whole numbers."""
-    where = "network.routing.file"
+    """A matrix of whole numbers; what stands in a router's own column does not count."""
+    where, expected = "network.routing.file", "a matrix of whole numbers, a row for each router"
     if file.suffix.lower() == ".npy":
-        input_files.check_memory(file, where, 5 * input_files.checked(file, where, "a file"))
-        with input_files.reading(file, where, "an array of NumPy", "numpy.save writes one"):
-            array = np.load(file, allow_pickle=False)
-            if getattr(array, "ndim", 0) != 2 or array.dtype.kind not in "iu":
-                raise ConfigError(where, file, "a matrix of whole numbers, a row for each router")
-            numbered = enumerate(array.tolist())
-            return [[router if to == router else cell for to, cell in enumerate(row)] for router, row in numbered]
-    text = input_files.read_text(file, where, "a table in CSV, a row for each router", most=1 << 28)
-    rows: list[list[int]] = []
-    reader = csv.reader(text.splitlines(), strict=True)
-    try:
-        for row in reader:
-            if any(map(str.strip, row)):
-                rows.append(_cells(row, len(rows), f"line {reader.line_num}", where))
-    except csv.Error as error:
-        raise ConfigError(where, f"line {reader.line_num}", f"cells separated by commas ({error})") from None
-    return rows
-
-
-def _cells(row: list[str], router: int, place: str, where: str) -> list[int]:
-    """The next routers of a router; what stands in its own column does not count."""
-    try:
-        found = [int(cell[:18]) for cell in row]
-    except ValueError:
-        shown = ",".join(row)[:40]
-        expected = "whole numbers, the next router for each destination"
-        raise ConfigError(where, f"{shown} ({place})", expected) from None
-    return [router if to == router else cell for to, cell in enumerate(found)]
-
-
-def shortened(value: Any) -> str:
-    """A value as an error shows it: of long lists the number of entries."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN or not hasattr(value, "__len__") else f"{len(value)} entries"
+        array = read_npy(file, "network.routing", _PER_BYTE)
+    else:
+        check_size(file, "network.routing", _PER_BYTE)
+        table = read_csv(file, "network.routing", expected, "the file is empty")
+        for column in table.columns:
+            row = first_wrong(table[column])
+            if row is not None:
+                value = f"{shown_cell(table[column].iloc[row])} (line {row + 1}, column {int(column) + 1})"
+                raise ConfigError(where, value, "the number of a router")
+        array = table.to_numpy()
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise ConfigError(where, f"{shape_of(array)} of {array.dtype} ({file.name})", expected)
+    for router in range(min(array.shape)):
+        array[router, router] = router
+    return [[int(cell) for cell in row] for row in array.tolist()]

@@ -73,7 +73,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
     Router<M, PORTS, VCS, WORDS, PACKETS>
 {
-    /// Whether `returned` of a port counts the credits that have come back.
+    /// Whether `returned` of a port counts the credits that have come back, where up ports of a tree are compared.
     pub(crate) const COUNTS_RETURNED: bool = !PACKETS;
 
     /// Whether a granted packet has a credit of its output VC. A whole packet was granted it with all credits that it
@@ -102,14 +102,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// Flits that have left through a port and whose credits have not come back.
     #[inline(always)]
     pub(crate) fn flits_without_credit(&self, me: usize, port: usize, env: &Env) -> u32 {
-        if Self::COUNTS_RETURNED {
+        if Self::COUNTS_RETURNED && env.rules.route.selects_up_port() {
             let port = self.port_at(port);
             return (port.flits as u32).wrapping_sub(port.returned);
         }
-        // Credits are reduced at the grant, by all flits of a packet; some of them have not left yet.
         let credits = |v: usize| u32::from(self.credits_now(me, Self::slot(port, v), env));
         let taken = env.p.vcs as u32 * env.p.buffer_flits - (0..env.p.vcs).map(credits).sum::<u32>();
-        taken - env.streams.unsent_flits(self.port_number(me, port), env.now)
+        // Credits of whole packets are reduced at the grant, by all flits; some of them have not left yet.
+        if PACKETS { taken - env.streams.unsent_flits(self.port_number(me, port), env.now) } else { taken }
     }
 }
 

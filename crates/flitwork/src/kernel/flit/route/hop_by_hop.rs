@@ -389,19 +389,12 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let minimal = (candidates.choice.ports & !(1 << other)).trailing_zeros() as usize;
             let head = env.pool[self.input(slot).front].head();
             let [channels, other_channels] = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
-            let weight = u64::from(channels) * self.queue_behind(me, minimal, env);
-            let other_weight = u64::from(other_channels) * self.queue_behind(me, other, env);
+            let weight = u64::from(channels) * u64::from(self.flits_behind(me, minimal, env));
+            let other_weight = u64::from(other_channels) * u64::from(self.flits_behind(me, other, env));
             let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits());
             hop_by_hop.candidates[number].preferred = if takes_other { other } else { minimal } as u8;
         }
         hop_by_hop.candidates[number].preferred as usize
-    }
-
-    /// Flits in the buffers behind an output port, as its credits tell.
-    fn queue_behind(&self, me: usize, port: usize, env: &Env) -> u64 {
-        let all = (env.p.vcs * env.p.buffer_flits as usize) as u64;
-        let credits = (0..env.p.vcs).map(|vc| u64::from(self.credits_now(me, Self::slot(port, vc), env)));
-        all.saturating_sub(credits.sum())
     }
 
     /// The free VCs of a candidate port that a packet may use now.
