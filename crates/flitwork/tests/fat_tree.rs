@@ -98,7 +98,7 @@ fn what_does_not_fit_a_tree_is_named() {
             &pattern("tornado"),
             "workload.pattern.kind = \"tornado\": expected a pattern that is defined here",
         ),
-        (tree.clone(), &none, &a2at, "workload.algorithm = a2at: expected a network that is a grid"),
+        (tree.clone(), &none, &a2at, "workload.algorithm = a2at: expected an algorithm for any network"),
     ] {
         let error = plan(&topology, network, workload).unwrap_err().to_string();
         assert!(error.starts_with(starts), "{error}\ninstead of {starts}");
