@@ -18,6 +18,9 @@ const MOST_GROWTH: f64 = 1000.0;
 /// part.
 const LITTLE: f64 = 0.99;
 const SHRINK: f64 = 0.9;
+/// The error of the smooth maximum need not be less than this share of the gap. Where it is much less, only the busiest
+/// channels have a weight, flow that leaves them fills others, and the search stands still.
+const SHARP_ENOUGH: f64 = 0.3;
 /// The least error of the smooth maximum, as a share of it.
 const LEAST_ERROR: f64 = 1e-6;
 
@@ -91,7 +94,7 @@ pub fn any_routing(
             found.weights.clone_from(&weights);
         }
         if found.gap() > LITTLE * before {
-            error *= SHRINK;
+            error = (error * SHRINK).max(SHARP_ENOUGH * found.gap().min(1.0));
         }
         found.steps += 1;
     }
