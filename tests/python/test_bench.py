@@ -107,7 +107,7 @@ def test_every_routing_is_compared_with_dimension_order() -> None:
     routings = {row["name"] for row in json.loads(_core.components())["routings"]}
     assert compared <= routings
     # Tables for networks of any shape run on a torus, too, where they saturate far below dimension order: no load suits both.
-    of_any_network = {"lash", "up_down", "table"}
+    of_any_network = {"lash", "up_down", "table", "graph_valiant", "graph_ugal"}
     # The others are not for a grid.
     for kind in routings - compared - of_any_network:
         with pytest.raises(fw.ConfigError, match=r"^network\.routing\.kind"):

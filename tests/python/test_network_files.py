@@ -338,11 +338,18 @@ def test_a_dragonfly_gets_past_the_one_channel_between_two_groups() -> None:
 
 
 def test_whole_packets_move_as_flit_by_flit_where_no_queues_are_compared() -> None:
-    router = fw.Router(vcs=3, switching="virtual_cut_through", hold_switch_until_tail=True, buffer_flits=16)
+    router = fw.Router(vcs=6, switching="virtual_cut_through", hold_switch_until_tail=True, buffer_flits=16)
     work = fw.all_to_all("a2a", message_flits=12)
-    for routing in ("dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "up_down"):
+    for routing in (
+        "dragonfly_minimal",
+        "dragonfly_valiant",
+        "dragonfly_ugal",
+        "graph_valiant",
+        "graph_ugal",
+        "up_down",
+    ):
         net = fw.Dragonfly(routers_per_group=4, global_channels_per_router=2, routing=routing, router=router)
         auto = fw.simulate(net, work)
         flit = fw.simulate(net, work, run=fw.Run(kernel="flit"))
         assert auto.row["digest"] == flit.row["digest"], routing
-        assert auto.row["kernel"] == ("flit" if routing == "dragonfly_ugal" else "packet")
+        assert auto.row["kernel"] == ("flit" if routing.endswith("ugal") else "packet")

@@ -5,7 +5,7 @@ use flitwork::Error;
 use flitwork::collective::{
     BitOrder, Blocks, Collective, Exchange, Operation, RankGrid, Servers, Transfer, World, exchanges, find,
 };
-use flitwork::spec::topology_from_json;
+use flitwork::spec::fabric_from_json;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyRange};
@@ -117,7 +117,7 @@ fn found(
         let names = Operation::ALL.map(Operation::name).join(", ");
         Error::config("operation", operation, format!("one of {names}"), "")
     })?;
-    let fabric = topology.map(|text| topology_from_json(text)?.fabric()).transpose()?;
+    let fabric = topology.map(fabric_from_json).transpose()?;
     let grid = fabric.as_ref().and_then(|fabric| fabric.grid_of_ranks(world.ranks)).map(RankGrid::from);
     if operation == Operation::AllToAll && find(operation, algorithm).is_err() && is_exchange(algorithm) {
         let made = Exchange::new(algorithm, world, grid.as_ref())?;

@@ -2,14 +2,14 @@
 
 use crate::errors;
 use flitwork::ChannelTable;
-use flitwork::spec::{RoutingSpec, topology_from_json};
+use flitwork::spec::{RoutingSpec, fabric_from_json};
 use flitwork::topology::Fabric;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 fn fabric(py: Python<'_>, topology: &str) -> PyResult<Fabric> {
-    topology_from_json(topology).and_then(|topology| topology.fabric()).map_err(|e| errors::to_python(py, &e))
+    fabric_from_json(topology).map_err(|e| errors::to_python(py, &e))
 }
 
 /// Sets the columns of the channels in `columns`, each name with `prefix` before it.

@@ -328,7 +328,7 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
         Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
-    for kind in ["lash", "up_down", "table"] {
+    for kind in ["lash", "up_down", "table", "graph_valiant", "graph_ugal"] {
         assert!(with_rings.borrow().contains(kind), "no network with rings was routed by {kind}");
     }
 }
@@ -351,11 +351,13 @@ fn packets_in_fat_trees_arrive_as_in_the_oracle() {
 
 /// Packet kernel, flit kernel and oracle; a routing that looks at queues is not for the packet kernel.
 fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
+    let looks_at_queues = |plan: &Plan| {
+        let routing = plan.routing.hop_by_hop();
+        routing.is_some_and(|routing| routing.congestion_spread().is_some() || routing.compares_queues())
+    };
     match plan {
         None => Ok(false),
-        Some(plan) if plan.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some()) => {
-            Ok(true)
-        }
+        Some(plan) if looks_at_queues(&plan) => Ok(true),
         Some(plan) => check_both(&plan.spec.network.clone(), plan).map(|_| true),
     }
 }

@@ -219,6 +219,7 @@ def reproduce(
 _TURNS = (
     "booksim-2-alltoall",
     "contention-free-alltoall",
+    "dragonfly-routing",
     "booksim-2-validation",
     "makino-1997-ap1000",
     "yokota-2010-unsteady",

@@ -6,6 +6,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from flitwork.base.libraries import np, pd, plt
+from flitwork.networks.faults import working_topology
 from flitwork.plot.layout import draw_channels, layout
 from flitwork.plot.style import style
 from flitwork.results.result import Result
@@ -20,7 +21,7 @@ def heat_map(result: Result, channels: pd.DataFrame, on_path: list[int]) -> Figu
     channels that the critical path waits for; they have a thin line in their middle. How busy channels are is drawn by
     ``flitwork draw``.
     """
-    place = layout(result.spec["network"]["topology"])
+    place = layout(working_topology(result.spec["network"]))
     waiting = channels["waiting_packets"].to_numpy(dtype=float)
     left, right, bottom, high = place.extent
     width = 6.4 if right - left <= 1.5 * (high - bottom) else 10.0

@@ -17,6 +17,7 @@ from operator import or_
 from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.msccl.writer import Block, Chunk, GpuSteps, Ref, runs, xml
+from flitwork.networks.faults import working_topology
 from flitwork.planning.specification import plan_of
 from flitwork.values.plain import Spec
 from flitwork.workloads.arrays import with_numbers
@@ -65,7 +66,8 @@ def made_of(spec: Spec, name: str | None) -> Made:
 def _of_lengths(spec: Spec, plan: _core.Plan) -> Spec:
     """The same messages on a network whose flits are bytes, so that no length is rounded up."""
     units = {"flit_bytes": 1, "cycle_ns": 1}
-    network = {"topology": spec["network"]["topology"], "nic": {"ports": plan.nic_ports}, "units": units}
+    whole = {name: table for name, table in spec["network"].items() if name in ("topology", "without")}
+    network = {**whole, "nic": {"ports": plan.nic_ports}, "units": units}
     host = {key: one for key, one in spec.get("host", {}).items() if key in ("ranks_per_terminal", "placement")}
     work = {key: one for key, one in spec["workload"].items() if key not in ("packet_flits", "packet_bytes")}
     return {"network": network, "workload": work, "host": host, "run": {}}
@@ -203,7 +205,7 @@ def _collective(spec: Spec, plan: _core.Plan, rows: list[list[_Row]], unit: str,
         algorithm,
         len(terminals),
         work.get("root") or 0,
-        json.dumps(spec["network"]["topology"]),
+        json.dumps(working_topology(spec["network"])),
         terminals,
         required=True,
         radix=work.get("radix"),

@@ -31,6 +31,7 @@ from flitwork.values.tables import (
     Start,
     Steady,
     Units,
+    Without,
 )
 from flitwork.values.value import default
 
@@ -106,8 +107,9 @@ class NetworkOptions(FlatOptions, total=False):
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
+    without: Without | Mapping[str, Any]
     ring2: Literal["double", "single"]
     terminals_per_router: int
 
@@ -137,8 +139,9 @@ def Torus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A torus: every dimension wraps.
@@ -156,6 +159,7 @@ def Torus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "torus",
@@ -169,6 +173,7 @@ def Torus(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -181,8 +186,9 @@ def Mesh(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A mesh: no dimension wraps.
@@ -199,6 +205,7 @@ def Mesh(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "mesh",
@@ -211,6 +218,7 @@ def Mesh(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -226,8 +234,9 @@ def Grid(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A grid in which each dimension wraps or does not.
@@ -246,6 +255,7 @@ def Grid(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "grid",
@@ -260,6 +270,7 @@ def Grid(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -286,8 +297,9 @@ def Graph(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """Any network, written down cable by cable, or read from a file.
@@ -324,6 +336,7 @@ def Graph(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "graph",
@@ -349,6 +362,7 @@ def Graph(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -361,8 +375,9 @@ def Crossbar(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A single crossbar: one router with all terminals at it.
@@ -378,6 +393,7 @@ def Crossbar(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "crossbar",
@@ -389,6 +405,7 @@ def Crossbar(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -406,8 +423,9 @@ def Dragonfly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
@@ -429,6 +447,7 @@ def Dragonfly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "dragonfly",
@@ -445,6 +464,7 @@ def Dragonfly(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -461,8 +481,9 @@ def DragonflyPlus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A Dragonfly+ (Megafly): groups of leaf and spine routers, the spines joined to other groups.
@@ -484,6 +505,7 @@ def DragonflyPlus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "dragonfly_plus",
@@ -499,6 +521,7 @@ def DragonflyPlus(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -512,8 +535,9 @@ def SlimFly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A Slim Fly: diameter two with nearly the largest possible number of routers.
@@ -532,6 +556,7 @@ def SlimFly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "slim_fly",
@@ -544,6 +569,7 @@ def SlimFly(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -557,8 +583,9 @@ def Hyperx(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """HyperX: routers in rows and columns, each joined to all others of its row in every dimension.
@@ -578,6 +605,7 @@ def Hyperx(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "hyperx",
@@ -591,6 +619,7 @@ def Hyperx(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -605,8 +634,9 @@ def FlattenedButterfly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A k-ary n-flat: a flattened butterfly of `n - 1` dimensions of k routers.
@@ -625,6 +655,7 @@ def FlattenedButterfly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "flattened_butterfly",
@@ -638,6 +669,7 @@ def FlattenedButterfly(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -651,8 +683,9 @@ def Hypercube(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A hypercube: routers whose numbers differ in one bit are joined.
@@ -670,6 +703,7 @@ def Hypercube(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "hypercube",
@@ -682,6 +716,7 @@ def Hypercube(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -695,8 +730,9 @@ def TwistedTorus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A twisted torus: channels that wrap in one dimension lead to other coordinates in the others.
@@ -717,6 +753,7 @@ def TwistedTorus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "twisted_torus",
@@ -730,6 +767,7 @@ def TwistedTorus(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -744,8 +782,9 @@ def Circulant(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A circulant network: a ring with chords of the same strides at every router.
@@ -764,6 +803,7 @@ def Circulant(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "circulant",
@@ -777,6 +817,7 @@ def Circulant(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -792,8 +833,9 @@ def RandomRegular(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A random regular network: every router has the same number of cables, to random other routers.
@@ -812,6 +854,7 @@ def RandomRegular(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "random_regular",
@@ -826,6 +869,7 @@ def RandomRegular(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -839,8 +883,9 @@ def KAryNTree(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """A k-ary n-tree: a fat tree whose routers have k children and, below the top, k parents.
@@ -857,6 +902,7 @@ def KAryNTree(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "k_ary_n_tree",
@@ -869,6 +915,7 @@ def KAryNTree(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )
 
@@ -882,8 +929,9 @@ def Xgft(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
 ) -> Network:
     """An extended generalized fat tree, XGFT(h; m_1, ..., m_h; w_1, ..., w_h): any children and parents at each level.
@@ -901,6 +949,7 @@ def Xgft(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
+    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
     """
     return Network(
         "xgft",
@@ -913,5 +962,6 @@ def Xgft(
         router=router,
         routing=routing,
         units=units,
+        without=without,
         **flat,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import write_atomically
+from flitwork.networks.faults import working_topology
 from flitwork.networks.files import graph_of, listed
 from flitwork.networks.network import Network, check_network
 
@@ -75,4 +76,4 @@ def to_networkx(network: Network) -> networkx.Graph[Any]:
     ``latency_cycles`` and ``cycles_per_flit`` where these differ from the others.
     """
     check_network(network)
-    return graph_of(network.topology)
+    return graph_of(working_topology(network.spec))

@@ -58,7 +58,8 @@ def placed(topology: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if topology.get("kind") != "graph" or topology.get("positions"):
         return topology
-    text = without_physical(topology)
+    # The places are those of the whole network, so that pictures with and without faults can be compared.
+    text = without_physical({name: value for name, value in topology.items() if name != "without"})
     channels, at = _core.channels(text), _core.terminals(text)
     routers = len(at["network_ports"])
     links = np.stack([channels["router"], channels["to_router"]], axis=1).astype(int)

@@ -13,6 +13,7 @@ from flitwork import _core
 from flitwork.base.errors import ConfigError, unknown_key
 from flitwork.base.libraries import np
 from flitwork.networks import aliases
+from flitwork.networks.faults import working_topology
 from flitwork.networks.files import with_network_files
 from flitwork.values.flat import FLAT, Path
 from flitwork.values.plain import Spec, checked
@@ -63,13 +64,15 @@ class Network:
         routing = nested.get("routing")
         # What is no table is refused where tables are checked.
         if isinstance(routing, dict) and "kind" not in routing:
-            routing["kind"] = self._default_routing(nested["topology"])
+            routing["kind"] = self._default_routing(nested)
             self._check_routing(routing)
         return nested
 
-    def _default_routing(self, topology: Spec) -> str:
+    def _default_routing(self, nested: Spec) -> str:
         """The routing of this network where flat names say a part of its table and nothing its kind."""
-        return _core.default_routing(json.dumps(checked("network.topology", topology)))
+        tables_of = [name for name in ("topology", "without") if name in nested]
+        known: Spec = {name: checked(f"network.{name}", nested[name]) for name in tables_of}
+        return _core.default_routing(json.dumps(working_topology(known)))
 
     def _check_routing(self, routing: Spec) -> None:
         """Checks a table whose kind nobody wrote: its errors say where the kind comes from."""

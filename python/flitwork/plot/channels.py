@@ -16,6 +16,7 @@ from PIL import Image
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import write_atomically
+from flitwork.networks.faults import working_topology
 from flitwork.plot.layout import Layout, colour_channels, draw_channels, layout
 from flitwork.plot.style import LOAD_MAP, style
 from flitwork.results.result import Progress, Result
@@ -123,7 +124,7 @@ def channel_snapshot(result: Result, window: int | None = None) -> Figure:
 
     The scale ends at 1, or lower where all loads are light.
     """
-    place = layout(result.spec["network"]["topology"])
+    place = layout(working_topology(result.spec["network"]))
     if window is None:
         loads = result.channel_utilisation
         whole_run = "from t = 0 on" if result.start_cycle else "whole run"
@@ -155,7 +156,7 @@ def channel_animation(
     """
     whole("frames_per_second", frames_per_second, 1, 100)
     edges, frames = _joined(result, whole("max_frames", max_frames, 1, 100_000))
-    place = layout(result.spec["network"]["topology"])
+    place = layout(working_topology(result.spec["network"]))
     with style():
         figure, ax = plt.subplots(figsize=_page(place.extent), dpi=80)
         canvas = FigureCanvasAgg(figure)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import writable_folder
+from flitwork.networks.faults import working_topology
 from flitwork.planning.specification import plan_of
 from flitwork.plot.channels import channel_animation, channel_heatmap, channel_snapshot
 from flitwork.plot.layout import layout
@@ -79,7 +80,7 @@ def draw_result(result: Result, folder: Path) -> list[Path]:
 
 def _fits_on_a_page(spec: Spec) -> bool:
     try:
-        layout(spec["network"]["topology"])
+        layout(working_topology(spec["network"]))
     except ConfigError as error:
         warnings.warn(f"without pictures of the network ({error})", stacklevel=3)
         return False

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from flitwork import _core
 from flitwork.base.arguments import several, whole
 from flitwork.base.errors import ConfigError
+from flitwork.networks.faults import working_topology
 from flitwork.planning.bound import plan
 from flitwork.planning.specification import Host, Network
 from flitwork.plot.layout import Layout, draw_channels, layout
@@ -44,7 +45,7 @@ def phases(
 def phases_of(planned: _core.Plan, which: Sequence[int] | None = None, rank: int | None = None) -> Figure:
     """:func:`phases` of a plan that exists."""
     known = planned.contents()
-    described, place = known["described"], layout(known["spec"]["network"]["topology"])
+    described, place = known["described"], layout(working_topology(known["spec"]["network"]))
     messages = planned.messages()
     number = messages["phase"] // described["nic_ports"]
     if not len(number):

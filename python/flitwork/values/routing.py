@@ -23,6 +23,8 @@ __all__ = [
     "DragonflyValiant",
     "Duato",
     "DuatoMisrouting",
+    "GraphUgal",
+    "GraphValiant",
     "HopClasses",
     "Lash",
     "MinAdapt",
@@ -235,6 +237,28 @@ class HopClasses(Routing):
 
 
 @value
+class GraphValiant(Routing):
+    """On any network: a shortest path to a random router, and one on from there."""
+
+    KIND = "graph_valiant"
+
+
+@value
+class GraphUgal(Routing):
+    """On any network: by a shortest path, or by a random router where the queue is shorter there.
+
+    * ``bias_bytes``: ``bias_flits`` in bytes; or text with a unit.
+    * ``bias_flits``: A packet leaves the shortest path only if its queue, times its channels, is longer by more than
+      so many flits than that of the other route, times its channels [flits]: a larger bias keeps more packets on
+      shortest paths. Default: 0.
+    """
+
+    KIND = "graph_ugal"
+    bias_bytes: float | str | Sequence[float | str] = default(None)
+    bias_flits: int = default(0)
+
+
+@value
 class DragonflyMinimal(Routing):
     """On a dragonfly: by one global channel at most. The default of dragonflies."""
 
@@ -256,11 +280,14 @@ class DragonflyUgal(Routing):
     * ``bias_flits``: A packet leaves the minimal route only if its queue, times its channels, is longer by more than
       so many flits than that of the other route, times its channels [flits]: a larger bias keeps more packets on
       minimal routes. Default: 0.
+    * ``progressive``: Progressive adaptive routing: a packet that went minimally to another router of its own group
+      decides once more there. Needs a fourth set of virtual channels. Default: false.
     """
 
     KIND = "dragonfly_ugal"
     bias_bytes: float | str | Sequence[float | str] = default(None)
     bias_flits: int = default(0)
+    progressive: bool = default(False)
 
 
 @value

@@ -31,6 +31,7 @@ __all__ = [
     "Start",
     "Steady",
     "Units",
+    "Without",
 ]
 
 
@@ -330,6 +331,31 @@ class Units(Value):
     flit_bytes: int | str = default(None)
     header_bytes: int | str = default(0)
     rounding: Literal["nearest", "exact"] = default("nearest")
+
+
+@value
+class Without(Value):
+    """What is out of order: cables, routers and terminals, listed or drawn by a seed. Of one seed more faults are the
+    same faults and some more, so a sweep over their number adds to them.
+
+    * ``cable_rate``: Each cable is out with this probability, 0 to 1. Default: 0.
+    * ``cables``: Cables, each as the two routers that it joins: both of its directions are out. Of parallel cables
+      each entry takes one out. Default: none.
+    * ``random_cables``: So many cables more, drawn from those that are left. Default: 0.
+    * ``random_routers``: So many routers more, drawn from those that are left. Default: 0.
+    * ``routers``: Routers, with their cables and terminals. Default: none.
+    * ``seed``: Seed of what is drawn. Default: 1.
+    * ``terminals``: Terminals (adapters), by their numbers in the whole network. Default: none.
+    """
+
+    TABLES = ("network.without",)
+    cable_rate: float = default(0)
+    cables: Sequence[Sequence[int]] = default(None)
+    random_cables: int = default(0)
+    random_routers: int = default(0)
+    routers: Sequence[int] = default(None)
+    seed: int = default(1)
+    terminals: Sequence[int] = default(None)
 
 
 @value

@@ -11,6 +11,7 @@ from flitwork.base.libraries import np
 from flitwork.explain.critical_path import critical_path
 from flitwork.explain.names import Places
 from flitwork.explain.records import Records
+from flitwork.networks.faults import working_topology
 from flitwork.plot.style import LOAD_MAP
 from flitwork.results.result import Result
 from flitwork.view.levels import levels, round_end
@@ -43,7 +44,7 @@ class Contents:
 
 def contents(result: Result, missing: str = "") -> Contents:
     """What is shown of a result; ``missing`` says what is not."""
-    where = place(result.spec["network"]["topology"])
+    where = place(working_topology(result.spec["network"]))
     series = Series(result, where)
     found = Contents(result.title)
     found.about = _about(result, series, missing)

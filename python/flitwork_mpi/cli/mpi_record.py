@@ -15,6 +15,7 @@ from flitwork.base.output_files import writable_file, writable_folder
 from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
+from flitwork.networks.faults import working_topology
 
 from flitwork_mpi.native.record import record, size_of
 from flitwork_mpi.native.record_goal import Converted, converted, write_goal
@@ -116,7 +117,7 @@ def _algorithms(given: list[str] | None) -> dict[str, str]:
 
 
 def _topology(network: Path | None) -> str | None:
-    return json.dumps(network_file(network)[0].spec["topology"]) if network else None
+    return json.dumps(working_topology(network_file(network)[0].spec)) if network else None
 
 
 @contextlib.contextmanager

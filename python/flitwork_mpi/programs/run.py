@@ -14,6 +14,7 @@ from typing import Any
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError
 from flitwork.networks.constructors import Torus
+from flitwork.networks.faults import working_topology
 from flitwork.networks.network import Network, check_network, nest_run
 from flitwork.planning.specification import Host, Run
 from flitwork.results.result import Progress
@@ -111,7 +112,7 @@ def run(
     in_order = all(terminal == rank for rank, terminal in enumerate(placed))
     world = World(
         simulation, ranks, work, kind, cycle_ns=simulation.cycle_ns, poll_cycles=poll_cycles, algorithms=chosen,
-        terminals=placed, topology=json.dumps(machine.spec["topology"]) if in_order else None,
+        terminals=placed, topology=json.dumps(working_topology(machine.spec)) if in_order else None,
         carries=data, unmatched=unmatched, flit_bytes=machine.spec["units"]["flit_bytes"],
         reduce_cycles_per_flit=simulation.host["reduce_cycles_per_flit"], software=Software.of(simulation),
         progress=progress,

@@ -18,6 +18,7 @@ from flitwork import _core
 from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError, did_you_mean
 from flitwork.base.output_files import write_atomically
+from flitwork.networks.faults import working_topology
 from flitwork.networks.network import Network, check_network
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.running.goal import Goal
@@ -133,7 +134,7 @@ def _of_algorithm(
         raise ConfigError("algorithm", name, f"one of {', '.join(names)}", did_you_mean(name, names))
     if network is not None:
         check_network(network)
-    topology = None if network is None else json.dumps(network.spec["topology"])
+    topology = None if network is None else json.dumps(working_topology(network.spec))
     found = {
         "ranks": ranks,
         "servers": None if server_of is None else len(server_of),

@@ -77,7 +77,7 @@ impl Plan {
     /// Names and numbers, for the plan as JSON.
     pub(super) fn described(&self) -> Value {
         let mut described = json!({
-            "topology": self.spec.network.topology,
+            "topology": self.spec.network.topology_and_without(),
             "size": self.fabric.size_name(),
             "routers": self.fabric.routers(),
             "terminals": self.fabric.terminals(),

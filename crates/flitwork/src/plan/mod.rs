@@ -146,7 +146,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Config`] names the field, its value, what was expected and what to do.
     pub fn new(spec: &SimulationSpec) -> Result<Plan> {
-        Plan::made(spec, spec.network.topology.fabric()?, true)
+        Plan::made(spec, spec.network.fabric()?, true)
     }
 
     /// Resolves and validates a specification on a network that was made in code. The topology of the specification is
@@ -155,7 +155,7 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::new`].
     pub fn on_fabric(spec: &SimulationSpec, fabric: Fabric) -> Result<Plan> {
-        let as_described = spec.network.topology.fabric().is_ok_and(|described| described == fabric);
+        let as_described = spec.network.fabric().is_ok_and(|described| described == fabric);
         Ok(Plan { made_in_code: !as_described, ..Plan::made(spec, fabric, false)? })
     }
 

@@ -147,7 +147,7 @@ fn seen_free() -> MutexGuard<'static, Recent<()>> {
 
 /// All that the search for cycles depends on, as text.
 fn described(network: &NetworkSpec) -> Option<String> {
-    serde_json::to_string(&(&network.topology, &network.routing, &network.router)).ok()
+    serde_json::to_string(&(&network.topology, &network.without, &network.routing, &network.router)).ok()
 }
 
 /// Whether there is a VC of both halves.

@@ -2,10 +2,14 @@
 //!
 //! A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford University, 2005; of dragonflies
 //! J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
-//! section 4.2. With what the source router knows of its own output ports (UGAL-L): the queue behind a port, times the
-//! channels of the route by it. The packet decides once, when it first asks for a virtual channel at its source router.
+//! section 4.2. With what the source router knows of its own output ports (UGAL-L): the queue of a port, times the
+//! channels of the route by it. The packet decides once, when it first asks for a virtual channel at its source router;
+//! with progressive adaptive routing (PAR) once more, if it went minimally so far, at the next router of its group: N.
+//! Jiang, J. Kim and W. J. Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009,
+//! section 3.3.
 //!
-//! Virtual channels are those of [`super::DragonflyValiantOptions`].
+//! Virtual channels are those of [`super::DragonflyValiantOptions`]. PAR has a set before them, for the local channel
+//! of a packet on its minimal route out of its group: behind it there may be another local one.
 
 use super::Routing;
 use super::dragonfly_valiant::DragonflyValiant;
@@ -27,6 +31,10 @@ pub struct DragonflyUgalOptions {
     /// Default: 0.
     #[serde(default)]
     pub bias_flits: u32,
+    /// Progressive adaptive routing: a packet that went minimally to another router of its own group decides once more
+    /// there. Needs a fourth set of virtual channels. Default: false.
+    #[serde(default)]
+    pub progressive: bool,
 }
 
 impl AnyOptions for DragonflyUgalOptions {
@@ -35,13 +43,13 @@ impl AnyOptions for DragonflyUgalOptions {
     }
 
     fn routing(&self, network: &Network) -> Result<Routing> {
-        Ok(Routing::HopByHop(Arc::new(DragonflyUgal::new(network.fabric, self.bias_flits))))
+        Ok(Routing::HopByHop(Arc::new(DragonflyUgal::new(network.fabric, self))))
     }
 
     fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
         let (&Shape::Groups(size), 0) = (network.fabric.shape(), level) else { return None };
         let small = Dragonfly::small(size.min(4)).fabric().ok()?;
-        let routing = Arc::new(DragonflyUgal::new(&small, self.bias_flits));
+        let routing = Arc::new(DragonflyUgal::new(&small, self));
         Some((small, routing))
     }
 }
@@ -51,13 +59,36 @@ impl AnyOptions for DragonflyUgalOptions {
 pub struct DragonflyUgal {
     valiant: DragonflyValiant,
     fabric: Fabric,
-    bias_flits: u32,
+    options: DragonflyUgalOptions,
+    /// Routers of a group.
+    size: u32,
 }
 
 impl DragonflyUgal {
     /// For a dragonfly; in any other network every router is a group.
-    pub fn new(fabric: &Fabric, bias_flits: u32) -> Self {
-        DragonflyUgal { valiant: DragonflyValiant::new(fabric), fabric: fabric.clone(), bias_flits }
+    pub fn new(fabric: &Fabric, options: &DragonflyUgalOptions) -> Self {
+        let size = if let Shape::Groups(size) = fabric.shape() { *size } else { 1 };
+        DragonflyUgal { valiant: DragonflyValiant::new(fabric), fabric: fabric.clone(), options: options.clone(), size }
+    }
+
+    /// Whether a packet may leave its minimal route here.
+    fn decides(&self, at: &At, head: &Head) -> bool {
+        let in_its_group = self.options.progressive && at.router / self.size != head.to / self.size;
+        head.label != 0 && (at.port.is_none() || in_its_group)
+    }
+
+    /// The set of a minimal channel, of that of Valiant's routing.
+    fn minimal_set(&self, at: &At, head: &Head, port: u8, set: u8) -> u8 {
+        let group = |router: u32| router / self.size;
+        let far = || self.fabric.peer(at.router, port.into()).map_or(at.router, |(far, _)| far);
+        let first_local =
+            || at.port.is_none() && group(at.router) != group(head.to) && group(far()) == group(at.router);
+        if self.options.progressive && !first_local() { set + 1 } else { set }
+    }
+
+    /// A choice of Valiant's routing, in the sets that there are here.
+    fn behind_first(&self, choice: Choice) -> Choice {
+        Choice { set: choice.set + u8::from(self.options.progressive), ..choice }
     }
 
     /// Channels that a packet walks from a router.
@@ -86,7 +117,8 @@ impl DragonflyUgal {
 
 impl HopByHop for DragonflyUgal {
     fn division(&self) -> Division {
-        self.valiant.division()
+        let sets = if self.size == 1 { 2 } else { 3 };
+        Division::Equal(sets + u8::from(self.options.progressive))
     }
 
     fn start(&self, src: End, dst: End, bits: u64) -> Head {
@@ -98,7 +130,7 @@ impl HopByHop for DragonflyUgal {
     }
 
     fn forget(&self, at: &mut At, head: &mut Head) {
-        if at.port.is_some() && !Self::took_other(head) {
+        if !Self::took_other(head) && !self.decides(at, head) {
             head.label = 0;
         }
         self.valiant.forget(at, head);
@@ -112,17 +144,20 @@ impl HopByHop for DragonflyUgal {
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
         if Self::took_other(head) {
-            return self.valiant.choice(at, head);
+            return self.behind_first(self.valiant.choice(at, head));
         }
         let minimal = self.valiant.choice(at, &Self::minimally(head));
-        if at.port.is_some() || head.label == 0 {
+        let port = minimal.ports.trailing_zeros() as u8;
+        let minimal = Choice { set: self.minimal_set(at, head, port, minimal.set), ..minimal };
+        if !self.decides(at, head) {
             return minimal;
         }
-        let other = self.valiant.port(at.router, head);
-        if minimal.ports == 1 << other {
+        let other = self.behind_first(self.valiant.choice(at, head));
+        if minimal.ports == other.ports {
             return minimal;
         }
-        Choice { ports: minimal.ports | 1 << other, nonminimal: Some(other), ..minimal }
+        let nonminimal = Some((other.ports.trailing_zeros() as u8, other.set));
+        Choice { ports: minimal.ports | other.ports, nonminimal, ..minimal }
     }
 
     fn lengths(&self, at: u32, head: &Head) -> [u32; 2] {
@@ -134,7 +169,7 @@ impl HopByHop for DragonflyUgal {
     }
 
     fn bias_flits(&self) -> u32 {
-        self.bias_flits
+        self.options.bias_flits
     }
 
     fn most_ports(&self) -> usize {
@@ -152,8 +187,11 @@ mod tests {
         for (routers, global, groups) in [(1, 6, None), (2, 1, None), (2, 3, Some(4)), (3, 2, None), (4, 2, None)] {
             let fabric = Dragonfly::of(routers, global, groups).fabric().unwrap();
             for fabric in [fabric, Dragonfly::small(routers.min(4)).fabric().unwrap()] {
-                let found = find_cycle(&fabric, &DragonflyUgal::new(&fabric, 0), Buffers::Shared, false);
-                assert_eq!(found, Finding::Free, "{routers}, {global}, {groups:?}");
+                for progressive in [false, true] {
+                    let options = DragonflyUgalOptions { progressive, ..DragonflyUgalOptions::default() };
+                    let found = find_cycle(&fabric, &DragonflyUgal::new(&fabric, &options), Buffers::Shared, false);
+                    assert_eq!(found, Finding::Free, "{routers}, {global}, {groups:?}, {progressive}");
+                }
             }
         }
     }
@@ -161,7 +199,7 @@ mod tests {
     #[test]
     fn both_routes_are_as_long_as_they_are() {
         let fabric = Dragonfly::of(4, 2, None).fabric().unwrap();
-        let routing = DragonflyUgal::new(&fabric, 0);
+        let routing = DragonflyUgal::new(&fabric, &DragonflyUgalOptions::default());
         let mut chosen = 0;
         for (src, dst) in (0..36).flat_map(|src| (0..36).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {
             for head in routing.starts(src, dst) {
@@ -174,5 +212,33 @@ mod tests {
             }
         }
         assert!(chosen > 1_000);
+    }
+
+    /// PAR: the way out of the group leads by a router that has it in its hand once more.
+    #[test]
+    fn a_packet_decides_once_more_in_its_group() {
+        let fabric = Dragonfly::of(4, 2, None).fabric().unwrap();
+        let options = DragonflyUgalOptions { progressive: true, ..DragonflyUgalOptions::default() };
+        let routing = DragonflyUgal::new(&fabric, &options);
+        let mut again = 0;
+        for (src, dst) in (0..4).flat_map(|src| (4..36).map(move |dst| (src, dst))) {
+            for head in routing.starts(src, dst) {
+                let choice = routing.choice(&At { router: src, port: None, set: None }, &head);
+                let minimal = choice.ports & !choice.nonminimal.map_or(0, |(port, _)| 1 << port);
+                let (next, input) = fabric.peer(src, minimal.trailing_zeros() as usize).unwrap();
+                if next == dst {
+                    continue;
+                }
+                let at = At { router: next, port: Some(input as u8), set: Some(choice.set) };
+                let later = routing.choice(&at, &head);
+                assert_eq!(choice.set, u8::from(next >= 4), "the first local channel has a set of its own");
+                assert!(choice.nonminimal.is_none_or(|(_, set)| set == 1));
+                match next < 4 {
+                    true => again += u32::from(later.nonminimal.is_some_and(|(_, set)| set == 1)),
+                    false => assert_eq!(later.nonminimal, None),
+                }
+            }
+        }
+        assert!(again > 100, "{again}");
     }
 }

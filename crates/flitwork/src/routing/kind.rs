@@ -203,6 +203,14 @@ routings! {
     HopClasses = "hop_classes": HopClassesOptions,
         "on any network: a shortest path, a set of virtual channels for each channel walked", "",
         "Merlin and Schweitzer, IEEE Trans. Communications 28(3), 1980";
+    /// On any network: a shortest path to a random router, and one on from there.
+    GraphValiant = "graph_valiant": super::GraphValiantOptions,
+        "on any network: a shortest path to a random router, and one on from there", "",
+        "Valiant, SIAM J. Computing 11(2), 1982";
+    /// On any network: by a shortest path, or by a random router where the queue is shorter there.
+    GraphUgal = "graph_ugal": super::GraphUgalOptions,
+        "on any network: by a shortest path, or by a random router where the queue is shorter there (UGAL-L)",
+        "bias_flits", "Singh, PhD thesis, Stanford 2005";
     /// On a dragonfly: by one global channel at most. The default of dragonflies.
     DragonflyMinimal = "dragonfly_minimal": super::DragonflyMinimalOptions,
         "on a dragonfly: by one global channel at most, and the fewest local ones", "",
@@ -213,8 +221,9 @@ routings! {
         "Valiant, SIAM J. Computing 11(2), 1982; Kim, Dally, Scott and Abts, ISCA 2008";
     /// On a dragonfly: minimally, or by a random other group where the queue is shorter there.
     DragonflyUgal = "dragonfly_ugal": super::DragonflyUgalOptions,
-        "on a dragonfly: minimally, or by a random other group where the queue is shorter there (UGAL-L)", "bias_flits",
-        "Singh, PhD thesis, Stanford 2005; Kim, Dally, Scott and Abts, ISCA 2008";
+        "on a dragonfly: minimally, or by a random other group where the queue is shorter there (UGAL-L, PAR)",
+        "bias_flits, progressive",
+        "Singh, PhD thesis, Stanford 2005; Kim, Dally, Scott and Abts, ISCA 2008; Jiang, Kim and Dally, ISCA 2009";
     /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.
     DModK = "d_mod_k": DModKOptions, "on a fat tree: up by the number of the destination, then down", "",
         "Zahavi, Johnson, Kerbyson and Lang, Concurrency and Computation 22(2), 2010";

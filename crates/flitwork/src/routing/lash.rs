@@ -7,12 +7,12 @@
 //!
 //! Where several ports lead on a shortest path, destinations are dealt out evenly ([`super::port_table::Spread`]).
 
-use super::Routing;
 use super::acyclic::Acyclic;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
 use super::port_table::{PortTable, Spread, at_work, check, distances, leads_nearer, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip};
+use super::{Buffers, Finding, Routing, find_cycle};
 use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
@@ -79,7 +79,31 @@ impl Lash {
         Ok(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
     }
 
-    fn layer(&self, src: u32, dst: u32) -> u8 {
+    /// Lowest ports on shortest paths where these cannot deadlock, so that one layer is enough; else [`Lash::new`].
+    ///
+    /// # Errors
+    /// More layers than there are numbers.
+    pub(super) fn fewest_layers(fabric: &Fabric) -> Result<Self> {
+        let table = PortTable::shortest(fabric);
+        if find_cycle(fabric, &table, Buffers::Shared, false) != Finding::Free {
+            return Lash::new(fabric);
+        }
+        let routers = fabric.routers();
+        Ok(Lash { routers, table, layers: 1, layer: vec![0; routers as usize * routers as usize] })
+    }
+
+    /// Layers of virtual channels.
+    pub(super) fn layers(&self) -> u8 {
+        self.layers
+    }
+
+    /// The port of `router` on the way to `dst`; `None` where there is no way, and at the destination.
+    pub(super) fn next(&self, router: u32, dst: u32) -> Option<u8> {
+        self.table.next(router, dst)
+    }
+
+    /// The layer of packets from `src` to `dst`.
+    pub(super) fn layer(&self, src: u32, dst: u32) -> u8 {
         self.layer[dst as usize * self.routers as usize + src as usize]
     }
 
@@ -146,7 +170,6 @@ impl HopByHop for Lash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::{Buffers, Finding, find_cycle};
     use crate::topology::{graph, ring};
 
     /// As the paper has it of rings.

@@ -17,6 +17,8 @@ mod dragonfly_minimal;
 mod dragonfly_ugal;
 mod dragonfly_valiant;
 mod duato;
+mod graph_ugal;
+mod graph_valiant;
 mod hop_by_hop;
 mod hop_classes;
 mod kind;
@@ -50,6 +52,8 @@ pub use dragonfly_minimal::{DragonflyMinimal, DragonflyMinimalOptions};
 pub use dragonfly_ugal::{DragonflyUgal, DragonflyUgalOptions};
 pub use dragonfly_valiant::{DragonflyValiant, DragonflyValiantOptions};
 pub use duato::{Duato, DuatoMisroutingOptions, DuatoOptions};
+pub use graph_ugal::{GraphUgal, GraphUgalOptions};
+pub use graph_valiant::{GraphValiant, GraphValiantOptions};
 pub use hop_by_hop::{At, GoesBy, Head, HopByHop};
 pub use hop_classes::{HopClasses, HopClassesOptions};
 pub(crate) use kind::ROUTINGS;
@@ -175,7 +179,7 @@ impl Routing {
                 (0, None) => return path,
                 (0, Some((port, set))) => (port as usize, set),
                 (ports, _) => {
-                    let minimal = ports & !choice.nonminimal.map_or(0, |port| 1 << port);
+                    let minimal = ports & !choice.nonminimal.map_or(0, |(port, _)| 1 << port);
                     let port = minimal.trailing_zeros() as usize;
                     (port, choice.set_of(port))
                 }

@@ -48,9 +48,9 @@ pub struct Choice {
     pub escape: Option<(u8, u8)>,
     /// Ports that lead away from the destination, with `set`: only if nothing else has a VC to give.
     pub sideways: u16,
-    /// Of two `ports`, the one on the longer route: the router compares the queues behind both, and counts in
-    /// [`Trip::crossed`] that a packet took this one.
-    pub nonminimal: Option<u8>,
+    /// Of two `ports`, the one on the longer route, and the set for it: the router compares the queues behind both, and
+    /// counts in [`Trip::crossed`] that a packet took this one.
+    pub nonminimal: Option<(u8, u8)>,
 }
 
 impl Choice {
@@ -63,13 +63,28 @@ impl Choice {
     /// What the router counts in [`Trip::crossed`] of a packet that takes one of `ports`.
     #[inline]
     pub fn counted(&self, port: usize) -> u8 {
-        (u64::from(self.crossing) >> port & 1) as u8 + u8::from(self.nonminimal == Some(port as u8))
+        (u64::from(self.crossing) >> port & 1) as u8 + u8::from(self.is_nonminimal(port))
     }
 
-    /// The set of VCs behind one of `ports`.
+    /// Whether a port is that on the longer route.
+    #[inline]
+    pub fn is_nonminimal(&self, port: usize) -> bool {
+        self.nonminimal.is_some_and(|(other, _)| usize::from(other) == port)
+    }
+
+    /// The set of VCs behind one of `ports` that is not [`Choice::nonminimal`].
     #[inline]
     pub fn set_of(&self, port: usize) -> u8 {
         self.set + (u64::from(self.crossing) >> port & 1) as u8
+    }
+
+    /// The set of VCs behind any of `ports`.
+    #[inline]
+    pub fn set_of_any(&self, port: usize) -> u8 {
+        match self.nonminimal {
+            Some((other, set)) if usize::from(other) == port => set,
+            _ => self.set_of(port),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use network::{
 };
 pub(crate) use network::{MAX_BUFFER_FLITS, MAX_DELAY, MAX_GAP, MAX_NIC_PORTS, MAX_SPEEDUP};
 pub use noise::{NoisePhase, NoiseSpec};
-pub use parse::{check_table, from_json, schema_json, topology_from_json};
+pub use parse::{check_table, fabric_from_json, from_json, schema_json};
 pub(crate) use run::FIXED_CYCLES;
 pub use run::{KernelChoice, RecordSpec, RunSpec};
 pub(crate) use service::MAX_PREPARATION;

@@ -4,12 +4,14 @@ use super::units::UnitsSpec;
 use super::vc_policy::{ServiceLevel, VcPolicy};
 use super::{BarrierTreeSpec, BusSpec, ServiceSpec};
 use crate::compat::CompatSpec;
+use crate::error::Result;
 use crate::pace::PacingSpec;
 use crate::router::AllocatorSpec;
 use crate::routing::{MAX_VCS, RoutingSpec};
-use crate::topology::TopologySpec;
+use crate::topology::{Fabric, TopologySpec, Without};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Most ports of a NIC.
 pub(crate) const MAX_NIC_PORTS: u32 = 52;
@@ -28,6 +30,9 @@ pub(crate) const MAX_GAP: u32 = 1_000_000;
 pub struct NetworkSpec {
     /// Which routers exist and which channels join them.
     pub topology: TopologySpec,
+    /// Cables, routers and terminals of it that are out of order. Default: none.
+    #[serde(default, skip_serializing_if = "Without::is_nothing")]
+    pub without: Without,
     /// Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree; dragonfly_minimal
     /// on a dragonfly; on any other network shortest_path, or where that can deadlock lash or hop_classes, whichever
     /// needs fewer virtual channels.
@@ -55,6 +60,25 @@ pub struct NetworkSpec {
     /// in them.
     #[serde(default, skip_serializing_if = "UnitsSpec::is_default")]
     pub units: UnitsSpec,
+}
+
+impl NetworkSpec {
+    /// The routers, channels and terminals of the network that are in order.
+    ///
+    /// # Errors
+    /// [`crate::Error::Config`] with the path of a field that makes no sense.
+    pub fn fabric(&self) -> Result<Fabric> {
+        self.without.of(&self.topology.fabric()?)
+    }
+
+    /// The topology as JSON, with what is out of order in its field `without`: as [`super::fabric_from_json`] reads it.
+    pub(crate) fn topology_and_without(&self) -> Value {
+        let mut topology = serde_json::to_value(&self.topology).unwrap_or_default();
+        if !self.without.is_nothing() {
+            topology["without"] = serde_json::to_value(&self.without).unwrap_or_default();
+        }
+        topology
+    }
 }
 
 /// The input-queued virtual-channel router. Delays count cycles of a head flit; see the model page of the documentation

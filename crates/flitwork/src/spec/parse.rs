@@ -7,7 +7,7 @@ use super::physical;
 use super::place::Place;
 use super::reader::Reader;
 use crate::error::{Error, Result};
-use crate::topology::TopologySpec;
+use crate::topology::{Fabric, TopologySpec, Without};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -34,17 +34,22 @@ fn read(value: &Value) -> Result<SimulationSpec> {
     Ok(spec)
 }
 
-/// Reads the table `network.topology` of a specification from JSON.
+/// The network of the table `network.topology` of a specification in JSON; what `network.without` takes out of it is in
+/// the field `without` of the table.
 ///
 /// # Errors
-/// [`Error::Config`] with the path of the field for anything that is no topology.
-pub fn topology_from_json(text: &str) -> Result<TopologySpec> {
-    let topology: Value =
+/// [`Error::Config`] with the path of the field for anything that is no network.
+pub fn fabric_from_json(text: &str) -> Result<Fabric> {
+    let mut topology: Value =
         serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
-    let root = serde_json::json!({ "network": { "topology": &topology } });
+    let without = topology.as_object_mut().and_then(|fields| fields.remove("without"));
+    let without = without.unwrap_or_else(|| serde_json::json!({}));
+    let root = serde_json::json!({ "network": { "topology": &topology, "without": &without } });
     check_shape(&root)?;
-    let place = Place::of_fields(&["network", "topology"]);
-    TopologySpec::deserialize(Reader(&topology)).map_err(|fault| explain(&place, &fault, &root))
+    let fault = |field, fault| explain(&Place::of_fields(&["network", field]), &fault, &root);
+    let whole = TopologySpec::deserialize(Reader(&topology)).map_err(|found| fault("topology", found))?;
+    let without = Without::deserialize(Reader(&without)).map_err(|found| fault("without", found))?;
+    without.of(&whole.fabric()?)
 }
 
 /// Checks one table (JSON) of a specification on its own: its fields, words, types and ranges, in the words of

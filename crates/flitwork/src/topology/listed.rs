@@ -240,6 +240,24 @@ pub(crate) fn ring(routers: u32) -> Fabric {
 }
 
 #[cfg(test)]
+/// A ring with cables across, parallel ones among them, and terminals at some routers.
+pub(crate) fn random(seed: u64) -> Fabric {
+    use crate::mix::{draw_below, mix};
+    let mut drawn = 0;
+    let mut draw = |n: u32| {
+        drawn += 1;
+        draw_below(mix(seed ^ mix(drawn)), u64::from(n)) as u32
+    };
+    let routers = 3 + draw(12);
+    let across: Vec<_> = (0..draw(2 * routers)).map(|_| (draw(routers), draw(routers))).collect();
+    let pairs = (0..routers).map(|router| (router, (router + 1) % routers)).chain(across);
+    let cables: Vec<_> = pairs.filter(|(a, b)| a != b).map(|(a, b)| [a, b]).collect();
+    let mut terminals: Vec<u32> = (0..routers).map(|_| draw(3)).collect();
+    terminals[0] = 1;
+    graph(&cables, &terminals)
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::{Value, json};

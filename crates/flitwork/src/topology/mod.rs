@@ -31,6 +31,7 @@ mod slim_fly;
 mod torus;
 mod tree;
 mod twisted_torus;
+mod without;
 mod xgft;
 
 pub use circulant::Circulant;
@@ -51,7 +52,7 @@ pub(crate) use kind::TOPOLOGIES;
 pub use kind::TopologySpec;
 pub use listed::ListedGraph;
 #[cfg(test)]
-pub(crate) use listed::{graph, ring};
+pub(crate) use listed::{graph, random, ring};
 pub use mesh::Mesh;
 pub use mixed::MixedGrid;
 pub use random_regular::RandomRegular;
@@ -60,4 +61,5 @@ pub use slim_fly::SlimFly;
 pub use torus::{Ring2, Torus};
 pub use tree::{Tree, TreePlace};
 pub use twisted_torus::TwistedTorus;
+pub use without::Without;
 pub use xgft::Xgft;

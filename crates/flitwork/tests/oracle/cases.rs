@@ -8,7 +8,7 @@ use flitwork::spec::{
     IterationCount, NetworkSpec, NicSpec, PacingSpec, Pipeline, ProcessSpec, Ring2, RouterSpec, RoutingSpec,
     ServiceLevel, SourceQueue, Switching, TopologySpec, UnitsSpec, VcPolicy, WorkloadSpec,
 };
-use flitwork::topology::{Fabric, Mesh, MixedGrid, Torus};
+use flitwork::topology::{Fabric, Mesh, MixedGrid, Torus, Without};
 use flitwork::traffic::pattern::{Hotspot, RandomPermutation, RandomSelection, Uniform, Weights};
 use flitwork::traffic::{Attached, Matrix, PacketFlits, PacketShare, Pattern, Table, Trace, TraceColumns};
 use proptest::prelude::*;
@@ -220,7 +220,7 @@ fn spec(
     nic: NicSpec,
 ) -> NetworkSpec {
     let (bus, barrier_tree, units) = (None, None, UnitsSpec::default());
-    NetworkSpec { topology, routing, router, channel, nic, bus, barrier_tree, units }
+    NetworkSpec { topology, without: Without::default(), routing, router, channel, nic, bus, barrier_tree, units }
 }
 
 /// A network under plain dimension order; most are valid.

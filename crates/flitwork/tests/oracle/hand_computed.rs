@@ -7,11 +7,12 @@ use flitwork::schedule::{OpKind, Placement, ScheduleBuilder};
 use flitwork::spec::{
     ChannelSpec, CompatSpec, HostSpec, NetworkSpec, NicSpec, Pipeline, RouterSpec, RoutingSpec, TopologySpec, UnitsSpec,
 };
-use flitwork::topology::{Grid, Mesh, Torus};
+use flitwork::topology::{Grid, Mesh, Torus, Without};
 
 fn network(topology: TopologySpec, router: RouterSpec, channel: ChannelSpec) -> NetworkSpec {
     NetworkSpec {
         topology,
+        without: Without::default(),
         routing: None,
         router,
         channel,

@@ -146,8 +146,15 @@ impl Machine {
             RoutingSpec::DimensionOrder(options) => options.classes == DatelineClasses::Crossed,
             RoutingSpec::ShortestPath(_) | RoutingSpec::HopClasses(_) => self.routers() > 1,
             RoutingSpec::Lash(_) | RoutingSpec::UpDown(_) | RoutingSpec::Table(_) => self.routers() > 1,
+            RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => self.routers() > 1,
             _ => true,
         }
+    }
+
+    /// UGAL: what the longer route must be better by \[flits]; `None` where queues are not compared.
+    pub fn bias(&self) -> Option<u64> {
+        let compares = matches!(self.routing_spec, RoutingSpec::DragonflyUgal(_) | RoutingSpec::GraphUgal(_));
+        option(&self.routing_spec, "bias_flits").filter(|_| compares)
     }
 
     /// Which of several ports a packet asks for. Routings without that option never have several.

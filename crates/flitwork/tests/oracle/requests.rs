@@ -32,8 +32,8 @@ impl Router<'_> {
             let output_port = self.output_port(&front.packet);
             return self.usable(vc, &Offer { port: output_port, vcs: 0..self.machine.vcs }, false);
         };
-        if matches!(self.machine.routing_spec, RoutingSpec::DragonflyUgal(_)) && choice.minimal.len() == 2 {
-            let decided = front.decided.unwrap_or_else(|| self.shorter_queue(&choice));
+        if let Some(bias) = self.machine.bias().filter(|_| choice.minimal.len() == 2) {
+            let decided = front.decided.unwrap_or_else(|| self.shorter_queue(&choice, bias, now));
             self.decide_for(vc, decided);
             return self.usable(vc, &choice.minimal[decided], false);
         }
@@ -56,12 +56,11 @@ impl Router<'_> {
         vec![]
     }
 
-    /// dragonfly_ugal: 1 if the queue behind the second port, times the channels of its route, is the shorter one.
-    fn shorter_queue(&self, choice: &Choice) -> usize {
-        let m = self.machine;
-        let RoutingSpec::DragonflyUgal(options) = &m.routing_spec else { panic!("another routing") };
-        let weight = |i: usize| u64::from(choice.hops_left[i]) * self.places[choice.minimal[i].port].sent();
-        usize::from(weight(0) > weight(1) + u64::from(options.bias_flits))
+    /// UGAL: 1 if the queue behind the second port, times the channels of its route, is the shorter one.
+    fn shorter_queue(&self, choice: &Choice, bias: u64, now: u64) -> usize {
+        let queue = |port: usize| self.places[port].sent() + self.yet_to_send(port, now);
+        let weight = |i: usize| u64::from(choice.hops_left[i]) * queue(choice.minimal[i].port);
+        usize::from(weight(0) > weight(1) + bias)
     }
 
     /// The VCs of an offer that the packet of `vc` may request now.

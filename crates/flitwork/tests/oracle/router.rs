@@ -31,9 +31,11 @@ pub(super) struct Front {
     pub(super) requests_from: u64,
     /// What it may take here, and what it carries, if its routing decides hop by hop.
     pub(super) choice: Option<Choice>,
-    /// dragonfly_ugal: which of the two ports it decided for at its first request.
+    /// UGAL: which of the two ports it decided for at its first request.
     pub(super) decided: Option<usize>,
     trip: Option<Trip>,
+    /// Flits that have left the buffer.
+    sent: u32,
     /// The output VC that it owns, and the first cycle in which it may request the switch without speculation.
     grant: Option<(VcId, u64)>,
 }
@@ -137,6 +139,7 @@ impl<'m> Router<'m> {
             choice,
             decided: None,
             trip,
+            sent: 0,
             grant: None,
         };
         self.inputs[vc.0][vc.1].front = Some(front);
@@ -273,6 +276,18 @@ impl<'m> Router<'m> {
         self.inputs[vc.0][vc.1].front.as_mut().expect("it asks").decided = Some(decided);
     }
 
+    /// UGAL: the flits that packets which asked for a network port before cycle `now` have yet to send.
+    pub(super) fn yet_to_send(&self, port: usize, now: u64) -> u64 {
+        let leaves_by = |front: &Front| {
+            let minimal = &front.choice.as_ref()?.minimal;
+            let number = if minimal.len() == 1 { Some(0) } else { front.decided };
+            number.map(|number| minimal[number].port)
+        };
+        let fronts = self.inputs.iter().flatten().filter_map(|input| input.front.as_ref());
+        let asked = fronts.filter(|front| front.requests_from < now && leaves_by(front) == Some(port));
+        asked.map(|front| u64::from(front.packet.flits - front.sent)).sum()
+    }
+
     pub(super) fn credits(&self, output: VcId) -> u64 {
         self.places[output.0].credits(output.1)
     }
@@ -364,6 +379,7 @@ impl<'m> Router<'m> {
             let (mut flit, _) = input.buffer.pop_front().expect("a flit traverses");
             flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
             let input = &mut self.inputs[vc.0][vc.1];
+            input.front.as_mut().expect("it is at the front").sent += 1;
             self.places[output.0].send(output.1);
             self.ready[output.0] = now + self.machine.cycles_per_flit(self.id, output.0);
             if flit.tail {

@@ -1,5 +1,5 @@
-//! The routes of routings that go by tables, on any network: "lash", "up_down" and "table" of "Routing hop by hop" in
-//! docs/model.md, found the slow way.
+//! The routes of routings that go by tables, on any network: "lash", "up_down", "table" and "graph_valiant" of "Routing
+//! hop by hop" in docs/model.md, found the slow way.
 
 use flitwork::spec::RoutingSpec;
 use flitwork::topology::Fabric;
@@ -45,6 +45,7 @@ impl Routes {
             RoutingSpec::Lash(_) => Some(lash(fabric)),
             RoutingSpec::UpDown(options) => Some(up_down(fabric, options.root.expect("it was resolved"))),
             RoutingSpec::Table(options) => Some(table(fabric, &options.next)),
+            RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => Some(two_walks(fabric)),
             _ => None,
         }
     }
@@ -53,6 +54,16 @@ impl Routes {
     pub fn port(&self, here: u32, came_by: Option<usize>, to: u32) -> usize {
         let down = came_by.is_some_and(|port| self.from_above.contains(&(here, port)));
         if down { self.then[&(here, to)] } else { self.first[&(here, to)] }
+    }
+
+    /// Channels from one router with terminals to another.
+    pub fn channels(&self, fabric: &Fabric, from: u32, to: u32) -> u32 {
+        let (mut at, mut channels) = (from, 0);
+        while at != to {
+            at = fabric.peer(at, self.first[&(at, to)]).expect("it is on the way").0;
+            channels += 1;
+        }
+        channels
     }
 
     /// The set of VCs of a packet.
@@ -118,6 +129,28 @@ fn lash(fabric: &Fabric) -> Routes {
     }
     routes.sets = layers.len().max(1);
     routes
+}
+
+/// graph_valiant: the lowest ports on shortest paths, unless they close a cycle; then the paths of LASH.
+fn two_walks(fabric: &Fabric) -> Routes {
+    let mut routes = Routes { sets: 1, ..Routes::default() };
+    let mut dependencies = Dependencies::new();
+    for to in ends(fabric) {
+        let hops = distances(fabric, to, &|_| true);
+        for router in (0..fabric.routers()).filter(|router| *router != to && hops.contains_key(router)) {
+            let ports = ports_to(fabric, router, |_, far| hops.get(&far).is_some_and(|h| h + 1 == hops[&router]));
+            routes.first.insert((router, to), ports[0]);
+        }
+        for src in ends(fabric).into_iter().filter(|&src| src != to) {
+            let mut at = (src, routes.first[&(src, to)]);
+            while let Some((next, _)) = fabric.peer(at.0, at.1).filter(|&(next, _)| next != to) {
+                let after = (next, routes.first[&(next, to)]);
+                dependencies.insert((at, after));
+                at = after;
+            }
+        }
+    }
+    if has_cycle(dependencies) { lash(fabric) } else { routes }
 }
 
 /// Takes out channels that nothing depends on until none is left.

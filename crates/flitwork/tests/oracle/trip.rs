@@ -24,6 +24,8 @@ pub struct Trip {
     crossed: usize,
     /// Cross-Line: the virtual network; two walks: which; O1TURN: which order.
     mode: usize,
+    /// graph_ugal: the router that it may go by, or does.
+    via: u32,
     /// Detours left.
     detours: u32,
     /// Channels walked.
@@ -58,8 +60,11 @@ impl Machine {
         let target = match self.routing_spec {
             RoutingSpec::Valiant(_) => below(mix(bits), u64::from(self.fabric.routers())) as u32,
             RoutingSpec::Romm(_) => self.part_of_the_way(src, dst, bits),
+            RoutingSpec::GraphValiant(_) => self.router_with_terminals(bits),
             _ => dst,
         };
+        let via =
+            if matches!(self.routing_spec, RoutingSpec::GraphUgal(_)) { self.router_with_terminals(bits) } else { 0 };
         let minus = match self.routing_spec {
             _ if !self.by_coordinates() => vec![],
             RoutingSpec::Valiant(_) => self.directions(src, target, bits),
@@ -67,7 +72,7 @@ impl Machine {
         };
         let mode = match self.routing_spec {
             RoutingSpec::CrossLine(_) => self.virtual_network(src, dst, &minus),
-            RoutingSpec::O1Turn(_) => (bits >> 16 & 1) as usize,
+            RoutingSpec::O1Turn(_) | RoutingSpec::GraphUgal(_) => (bits >> 16 & 1) as usize,
             RoutingSpec::DragonflyValiant(_) | RoutingSpec::DragonflyUgal(_) => {
                 self.intermediate_group(src, dst, bits).map_or(0, |group| 1 + group)
             }
@@ -77,14 +82,18 @@ impl Machine {
             RoutingSpec::DuatoMisrouting(options) => options.misroutes,
             _ => 0,
         };
-        let mut trip = Trip { target, start: src, minus, crossed: 0, mode, detours, hops: 0 };
+        let mut trip = Trip { target, start: src, minus, crossed: 0, mode, via, detours, hops: 0 };
         self.turn(src, packet, &mut trip);
         Some(trip)
     }
 
     /// Two walks: a packet at its intermediate router turns to its destination.
     fn turn(&self, here: u32, packet: &Packet, trip: &mut Trip) {
-        let two_walks = matches!(self.routing_spec, RoutingSpec::Valiant(_) | RoutingSpec::Romm(_));
+        let two_walks = match self.routing_spec {
+            RoutingSpec::Valiant(_) | RoutingSpec::Romm(_) | RoutingSpec::GraphValiant(_) => true,
+            RoutingSpec::GraphUgal(_) => trip.crossed > 0,
+            _ => false,
+        };
         if two_walks && trip.mode == 0 && trip.target == here {
             trip.mode = 1;
             trip.start = here;
@@ -222,16 +231,38 @@ impl Machine {
         }
         if let Some(routes) = &self.routes {
             let came_from = Some(came_by.0).filter(|&port| port < self.fabric.network_ports_of(here));
-            let set = || self.equal_set(routes.set(trip.start, trip.target), routes.sets);
-            let offer = || Offer { port: routes.port(here, came_from, trip.target), vcs: set() };
-            let minimal = (trip.target != here).then(|| vec![offer()]);
-            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+            let walks = match self.routing_spec {
+                RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => 2,
+                _ => 1,
+            };
+            let walk = if walks == 2 { trip.mode } else { 0 };
+            let set = |walk: usize, to: u32| {
+                self.equal_set(walk * routes.sets + routes.set(trip.start, to), walks * routes.sets)
+            };
+            let offer = |walk: usize, to: u32| Offer { port: routes.port(here, came_from, to), vcs: set(walk, to) };
+            if trip.target == here {
+                return None;
+            }
+            let mut minimal = vec![offer(walk, trip.target)];
+            let mut hops_left = vec![0];
+            let ugal = matches!(self.routing_spec, RoutingSpec::GraphUgal(_));
+            let ends = [here, trip.target];
+            if ugal && trip.crossed == 0 && came_from.is_none() && !ends.contains(&trip.via) {
+                let other = offer(0, trip.via);
+                if other.port != minimal[0].port {
+                    minimal.push(other);
+                    let channels = |from: u32, to: u32| routes.channels(&self.fabric, from, to);
+                    hops_left =
+                        vec![channels(here, trip.target), channels(here, trip.via) + channels(trip.via, trip.target)];
+                }
+            }
+            return Some(Choice { minimal, escape: None, away: vec![], hops_left });
         }
         if matches!(self.routing_spec, RoutingSpec::DragonflyMinimal(_)) {
             let minimal = (trip.target != here).then(|| vec![self.dragonfly_offer(here, came_by, trip.target)]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
-        if matches!(self.routing_spec, RoutingSpec::DragonflyUgal(_)) && trip.crossed == 0 {
+        if let (RoutingSpec::DragonflyUgal(_), 0) = (&self.routing_spec, trip.crossed) {
             return (trip.target != here).then(|| self.minimal_or_other(here, came_by, trip));
         }
         if matches!(self.routing_spec, RoutingSpec::DragonflyValiant(_) | RoutingSpec::DragonflyUgal(_)) {
@@ -345,6 +376,13 @@ impl Machine {
         Offer { port, vcs: self.equal_set(0, sets) }
     }
 
+    /// graph_valiant, graph_ugal: a router with terminals.
+    fn router_with_terminals(&self, bits: u64) -> u32 {
+        let routers = 0..self.routers() as u32;
+        let ends: Vec<u32> = routers.filter(|&router| !self.fabric.terminals_at(router).is_empty()).collect();
+        ends[below(mix(bits), ends.len() as u64) as usize]
+    }
+
     /// dragonfly_valiant: the group that a packet goes by, if it does by one.
     fn intermediate_group(&self, src: u32, dst: u32, bits: u64) -> Option<usize> {
         let (from, to) = (src / self.group, dst / self.group);
@@ -353,14 +391,23 @@ impl Machine {
         (from != to && !others.is_empty()).then(|| others[drawn()] as usize)
     }
 
-    /// dragonfly_ugal: of a packet that has gone minimally so far the minimal port, and at its source another one.
+    /// dragonfly_ugal: of a packet that has gone minimally so far the minimal port, and at its source another one; if
+    /// it is progressive, in all of its source's group.
     fn minimal_or_other(&self, here: u32, came_by: VcId, trip: &Trip) -> Choice {
         let straight = Trip { mode: 0, ..trip.clone() };
-        let mut minimal = vec![self.valiant_offer(here, came_by, &straight)];
+        let group = |router: u32| router / self.group;
+        let at_source = came_by.0 >= self.fabric.network_ports_of(here);
+        let out = group(here) != group(trip.target);
+        let mut first = self.valiant_offer(here, came_by, &straight);
+        let next = self.fabric.peer(here, first.port).expect("it is on the route").0;
+        if self.progressive() && at_source && out && group(next) == group(here) {
+            first.vcs = self.equal_set(0, self.group_sets());
+        }
+        let mut minimal = vec![first];
         let mut hops_left = vec![self.channels(here, &straight)];
         let other = self.valiant_offer(here, came_by, trip);
-        let at_source = came_by.0 >= self.fabric.network_ports_of(here);
-        if at_source && trip.mode != 0 && other.port != minimal[0].port {
+        let decides = at_source || self.progressive() && out;
+        if decides && trip.mode != 0 && other.port != minimal[0].port {
             minimal.push(other);
             hops_left.push(self.channels(here, trip));
         }
@@ -393,7 +440,17 @@ impl Machine {
         let by_network = came_by.0 < self.fabric.network_ports_of(here);
         let at_its_group = here / self.group == trip.target / self.group;
         let set = if at_its_group && by_network { 2 } else { usize::from(trip.mode == TURNED) };
-        Offer { port, vcs: self.equal_set(set, if self.group == 1 { 2 } else { 3 }) }
+        Offer { port, vcs: self.equal_set(set + usize::from(self.progressive()), self.group_sets()) }
+    }
+
+    /// dragonfly_ugal: whether a packet may decide twice.
+    fn progressive(&self) -> bool {
+        matches!(&self.routing_spec, RoutingSpec::DragonflyUgal(options) if options.progressive)
+    }
+
+    /// dragonfly_valiant, dragonfly_ugal: sets of VCs.
+    fn group_sets(&self) -> usize {
+        usize::from(self.progressive()) + if self.group == 1 { 2 } else { 3 }
     }
 
     /// How many channels lead from each router to `to`, found by looking one further again and again.
@@ -503,8 +560,12 @@ impl Machine {
     pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
         let mut trip = trip.clone();
         trip.hops += 1;
-        if matches!(self.routing_spec, RoutingSpec::DragonflyUgal(_)) {
-            trip.crossed += usize::from(choice.minimal.get(1).is_some_and(|other| other.port == port));
+        let takes_other = choice.minimal.get(1).is_some_and(|other| other.port == port);
+        if takes_other && self.bias().is_some() {
+            trip.crossed += 1;
+            if matches!(self.routing_spec, RoutingSpec::GraphUgal(_)) {
+                (trip.target, trip.mode) = (trip.via, 0);
+            }
         }
         if !self.by_coordinates() {
             return trip;

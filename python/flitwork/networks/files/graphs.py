@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,8 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
     names: Any = topology.get("names") or range(routers)
     router_of = at["router"].tolist()
     found = Listed()
-    if "cables" in topology or "channels" in topology:
+    written = ("cables" in topology or "channels" in topology) and "without" not in topology
+    if written:
         _as_written(found, topology)
     else:
         columns = ("router", "to_router", "latency_cycles", "cycles_per_flit")
@@ -141,12 +142,11 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
     graph = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
     if directed:
         graph.graph[_CABLE] = True
-    hosts = topology.get("terminal_names", ())
+    hosts = _names_left(topology, router_of)
     both = {str(name) for name in names} & {str(host) for host in hosts}
     if both:
         raise ConfigError("network.topology.terminal_names", min(both), "other names than those of the routers")
     counts = Counter(router_of)
-    written = "cables" in topology or "channels" in topology
     uneven = "terminals" in topology if written else len({counts[router] for router in range(routers)}) > 1
     if written:
         graph.graph.update({name: topology[name] for name in _OF_GRAPH if name in topology})
@@ -170,6 +170,17 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
         graph.add_node(name, kind="host")
         graph.add_edge(names[router], name, **{_NUMBER: number})
     return graph
+
+
+def _names_left(topology: Mapping[str, Any], router_of: list[int]) -> Sequence[str]:
+    """The names of the terminals that are in order, which are at ``router_of``."""
+    names: Sequence[str] = topology.get("terminal_names", ())
+    if not names or "without" not in topology:
+        return names
+    whole = _core.terminals(without_physical({key: one for key, one in topology.items() if key != "without"}))
+    out, working = {*topology["without"].get("terminals", ())}, {*router_of}
+    at = zip(names, whole["router"].tolist(), strict=True)
+    return [name for number, (name, router) in enumerate(at) if number not in out and router in working]
 
 
 def without_physical(topology: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 use super::rule::{Context, Rule};
 use super::{
     BitComplement, BitReverse, BitRotation, Destinations, Hotspot, Neighbour, Permutation, RandomPairs,
-    RandomPermutation, RandomSelection, Shuffle, Tornado, Transpose, Uniform, Weights,
+    RandomPermutation, RandomSelection, Shift, Shuffle, Tornado, Transpose, Uniform, Weights,
 };
 use crate::component::Component;
 use crate::error::{Error, Result};
@@ -68,6 +68,8 @@ patterns! {
     Tornado = "tornado": Tornado, "almost half-way round in each dimension", "", DALLY;
     /// In each dimension one further: x + 1 (one terminal a router).
     Neighbour = "neighbour": Neighbour, "one further in each dimension", "", DALLY;
+    /// Terminal `i` sends to terminal `i + by`, round the end.
+    Shift = "shift": Shift, "so many terminals further", "by", "";
     /// A permutation drawn once for the run.
     RandomPermutation = "random_permutation": RandomPermutation, "a permutation drawn once for the run", "", "";
     /// Pairs of terminals drawn once for the run send to each other (an even number of terminals).

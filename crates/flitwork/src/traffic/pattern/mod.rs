@@ -22,7 +22,7 @@ pub(crate) use kind::PATTERNS;
 pub use kind::Pattern;
 pub use permutation::Permutation;
 pub use random::{RandomPairs, RandomPermutation, RandomSelection};
-pub use shift::{Neighbour, Tornado};
+pub use shift::{Neighbour, Shift, Tornado};
 pub use transpose::Transpose;
 pub use uniform::Uniform;
 pub use weights::Weights;

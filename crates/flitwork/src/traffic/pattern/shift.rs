@@ -1,8 +1,9 @@
-//! Patterns that add the same to the coordinates of every router (Dally and Towles 2004, section 3.2).
+//! Patterns that add the same to the number of every terminal, or to the coordinates of every router (Dally and Towles
+//! 2004, section 3.2).
 
 use super::Destinations;
 use super::rule::{Context, Rule};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,40 @@ pub struct Tornado {}
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {}
+
+/// Terminal `i` sends to terminal `i + by`, round the end.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shift {
+    /// How many terminals further, at least 1 and less than there are: those of a group of a dragonfly, then each group
+    /// sends to the next; those of a router, then each router does.
+    #[schemars(range(min = 1))]
+    pub by: u32,
+}
+
+impl Rule for Shift {
+    fn lacks(&self, on: &Context<'_>) -> Option<String> {
+        (on.terminals() < 2).then(|| "two terminals".to_string())
+    }
+
+    fn destinations(&self, on: &Context<'_>) -> Result<Destinations> {
+        let (by, n) = (self.by, on.terminals());
+        if !(1..n).contains(&by) {
+            let expected = format!("1 to {}, less than there are terminals", n - 1);
+            return Err(Error::config("workload.pattern.by", by, expected, ""));
+        }
+        Ok(Destinations::Fixed((0..n).map(|i| if i >= n - by { i - (n - by) } else { i + by }).collect()))
+    }
+
+    fn is_permutation(&self) -> bool {
+        true
+    }
+
+    #[cfg(test)]
+    fn example(_terminals: u32) -> Self {
+        Shift { by: 1 }
+    }
+}
 
 impl Rule for Tornado {
     fn lacks(&self, on: &Context<'_>) -> Option<String> {

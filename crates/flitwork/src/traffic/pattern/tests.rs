@@ -201,6 +201,9 @@ fn undefined_patterns_are_refused() {
     let hot = |terminals: &[u32], shares: &[f64]| {
         Pattern::Hotspot(Hotspot { terminals: terminals.into(), shares: shares.into() })
     };
+    let shift = |by: u32| Pattern::Shift(Shift { by });
+    assert_eq!([0, 4].map(|by| refused(shift(by), &[4])), ["workload.pattern.by"; 2]);
+    assert_eq!(shift(3).resolve(&torus(&[4], 1), 1).unwrap(), Destinations::Fixed(vec![3, 0, 1, 2]));
     assert_eq!(refused(hot(&[], &[]), &[4]), "workload.pattern.terminals");
     assert_eq!(refused(hot(&[4], &[]), &[4]), "workload.pattern.terminals[0]");
     assert_eq!(refused(hot(&[1], &[-1.0]), &[4]), "workload.pattern.shares[0]");

@@ -4,8 +4,8 @@
 use super::super::random::{below, mix};
 use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
 use flitwork::routing::{
-    DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, HopClassesOptions, LashOptions,
-    ShortestPathOptions, TableOptions, UpDownOptions,
+    DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, GraphUgalOptions, GraphValiantOptions,
+    HopClassesOptions, LashOptions, ShortestPathOptions, TableOptions, UpDownOptions,
 };
 use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
 use flitwork::topology::{Channel, Crossbar, Dragonfly, Fabric, Graph};
@@ -19,6 +19,8 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         4 => Just(Some(RoutingSpec::ShortestPath(ShortestPathOptions::default()))),
         2 => Just(Some(RoutingSpec::Lash(LashOptions {}))),
         2 => Just(Some(RoutingSpec::UpDown(UpDownOptions::default()))),
+        2 => Just(Some(RoutingSpec::GraphValiant(GraphValiantOptions {}))),
+        3 => bias().prop_map(|bias_flits| Some(RoutingSpec::GraphUgal(GraphUgalOptions { bias_flits }))),
         1 => Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
         1 => Just(Some(RoutingSpec::Table(TableOptions { next: vec![vec![0]], ..TableOptions::default() }))),
     ];
@@ -33,6 +35,11 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
             spec(topology, routing, router, channel, nic)
         },
     )
+}
+
+/// What the longer route of UGAL must be better by.
+fn bias() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0), 0..30u32]
 }
 
 /// A dragonfly of 2 to so many terminals: minimal routing, named or not, or shortest paths with a set of VCs for each
@@ -50,14 +57,15 @@ pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         });
     let terminals = |d: &Dragonfly| d.routers_per_group * d.groups.unwrap_or(0) * d.terminals_per_router;
     let topology = topology.prop_filter("too many terminals", move |topology| terminals(topology) <= most_terminals);
-    let bias = prop_oneof![Just(0), 0..30u32];
-    let ugal = bias.prop_map(|bias_flits| Some(RoutingSpec::DragonflyUgal(DragonflyUgalOptions { bias_flits })));
+    let ugal = (bias(), any::<bool>()).prop_map(|(bias_flits, progressive)| {
+        Some(RoutingSpec::DragonflyUgal(DragonflyUgalOptions { bias_flits, progressive }))
+    });
     let routing = prop_oneof![
-        Just(None),
-        ugal,
-        Just(Some(RoutingSpec::DragonflyMinimal(DragonflyMinimalOptions {}))),
-        Just(Some(RoutingSpec::DragonflyValiant(DragonflyValiantOptions {}))),
-        Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
+        1 => Just(None),
+        2 => ugal,
+        1 => Just(Some(RoutingSpec::DragonflyMinimal(DragonflyMinimalOptions {}))),
+        1 => Just(Some(RoutingSpec::DragonflyValiant(DragonflyValiantOptions {}))),
+        1 => Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
     ];
     (topology, 3..=7u32, routing, router(), channel(), nic()).prop_map(
         |(topology, vcs, routing, router, channel, mut nic)| {

@@ -149,7 +149,7 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
 pub fn kinds() -> Vec<&'static str> {
     let other = |kind: &&str| {
         let anywhere = ["shortest_path", "hop_classes", "lash", "up_down", "table"];
-        if kind.starts_with("dragonfly") {
+        if kind.starts_with("dragonfly") || kind.starts_with("graph") {
             return true;
         }
         anywhere.contains(kind) || trees::KINDS.contains(kind)

@@ -11,14 +11,14 @@
 
 use crate::kernel::flit::env::{PortLayout, RouteState};
 use crate::kernel::flit::route::CongestionBoard;
-use crate::kernel::flit::router::EJECTING;
+use crate::kernel::flit::router::{EJECTING, Memory};
 use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
 use crate::measure::Origin;
 use crate::mix::{draw_below, mix, packet_bits};
 use crate::plan::Plan;
 use crate::routing::{At, Choice, Head, HopByHop, OnGrid, Selection, Trip};
-use crate::transit::{Layout, Packet};
+use crate::transit::{Layout, NONE, Packet};
 use crate::unchecked::at;
 use std::ops::Range;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ impl HopByHopRoutes {
         let choice = if decided { Choice { ports: 1 << preferred, ..choice } } else { choice };
         let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
         bits(choice.ports | u64::from(choice.sideways))
-            .map(move |port| sets(port, choice.set_of(port)))
+            .map(move |port| sets(port, choice.set_of_any(port)))
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
@@ -260,9 +260,10 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     ) -> Option<(usize, M)> {
         let candidates = *at(&hop_by_hop.candidates, self.number(me, slot));
         let choice = candidates.choice;
-        if let Some(other) = choice.nonminimal {
+        if let Some((other, _)) = choice.nonminimal {
             let port = self.shorter_queue(me, slot, other as usize, hop_by_hop, env);
-            let usable = self.usable_at(me, slot, port, hop_by_hop, env);
+            let set = hop_by_hop.sets[choice.set_of_any(port) as usize];
+            let usable = self.usable_of_set(me, slot, port, set, env);
             return (!usable.is_empty()).then_some((port, usable));
         }
         if let Some(offer) = self.select_port(me, slot, choice.ports, hop_by_hop, env) {
@@ -388,13 +389,31 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         if candidates.preferred == UNDECIDED {
             let minimal = (candidates.choice.ports & !(1 << other)).trailing_zeros() as usize;
             let head = env.pool[self.input(slot).front].head();
-            let [channels, other_channels] = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
-            let weight = u64::from(channels) * u64::from(self.flits_behind(me, minimal, env));
-            let other_weight = u64::from(other_channels) * u64::from(self.flits_behind(me, other, env));
+            let channels = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
+            let queues = self.queues(me, [minimal, other], hop_by_hop, env);
+            let [weight, other_weight] = [0, 1].map(|i| u64::from(channels[i]) * u64::from(queues[i]));
             let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits());
-            hop_by_hop.candidates[number].preferred = if takes_other { other } else { minimal } as u8;
+            let port = if takes_other { other } else { minimal };
+            hop_by_hop.candidates[number].preferred = port as u8;
+            self.input(slot).port = port as u8;
         }
         hop_by_hop.candidates[number].preferred as usize
+    }
+
+    /// The queues of two network ports \[flits]: what was sent and has no credit back, and what the packets that asked
+    /// for the port in an earlier cycle have yet to send. Those that ask in this cycle are left out, so that the order
+    /// in which they are looked at makes no difference.
+    fn queues(&self, me: usize, ports: [usize; 2], hop_by_hop: &HopByHopRoutes, env: &Env) -> [u32; 2] {
+        let mut queues = ports.map(|port| self.flits_behind(me, port, env));
+        for (slot, input) in self.memory.inputs() {
+            let Some(i) = ports.iter().position(|&port| port == usize::from(input.port)) else { continue };
+            let since = at(&hop_by_hop.candidates, self.number(me, slot)).since;
+            let asked_before = (env.now as u32).wrapping_sub(since) as i32 > 0;
+            if input.front != NONE && input.flags & EJECTING == 0 && asked_before {
+                queues[i] += u32::from(input.left);
+            }
+        }
+        queues
     }
 
     /// The free VCs of a candidate port that a packet may use now.

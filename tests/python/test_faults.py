@@ -1,0 +1,131 @@
+"""Networks without some of their cables, routers and terminals."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import flitwork as fw
+import networkx as nx
+import pytest
+from flitwork.plot.channels import channel_snapshot
+from flitwork.plot.layout import layout
+
+
+def _left(network: fw.Network) -> nx.Graph:
+    return nx.Graph(fw.to_networkx(network))
+
+
+def test_what_is_left_is_what_networkx_leaves() -> None:
+    draw = random.Random(3)
+    for _ in range(20):
+        whole: Any = draw.choice(
+            [
+                fw.Torus(4, 5), fw.Mesh(3, 4, 2), fw.KAryNTree(k=3, levels=2), fw.Hyperx(3, 3),
+                fw.Dragonfly(routers_per_group=3, global_channels_per_router=1), fw.Graph(cables=[(0, 1), (1, 2), (0, 2)]),
+            ]
+        )  # fmt: skip
+        graph = nx.MultiGraph(fw.to_networkx(whole))
+        cables = draw.sample([(a, b) for a, b, _ in graph.edges], 2)
+        router = draw.choice(sorted(graph.nodes))
+        expected = graph.copy()
+        for a, b in cables:
+            expected.remove_edge(a, b)
+        expected.remove_node(router)
+        ends = [node for node, data in expected.nodes(data=True) if data.get("terminals", 1)]
+        try:
+            left = _left(whole.replace(without=fw.Without(cables=cables, routers=[router])))
+        except fw.ConfigError as error:
+            assert "no path between" in str(error) or "no terminal is left" in str(error)
+            assert len(ends) < 2 or not all(nx.has_path(expected, ends[0], end) for end in ends)
+            continue
+        left.remove_node(router)
+        assert nx.utils.graphs_equal(nx.Graph(left.edges), nx.Graph(nx.Graph(expected).edges)) or not left.edges
+
+
+def test_faults_cost_time_and_are_in_the_hash() -> None:
+    work = fw.all_to_all("a2a", message_flits=24)
+    rows = []
+    for faults in (0, 3, 6):
+        net = fw.Torus(5, 5, vcs=6, routing="lash", without=fw.Without(random_cables=faults, seed=2))
+        done = fw.simulate(net, work)
+        assert done.row["ratio_to_bound"] >= 1 and done.row["terminals"] == 25
+        rows.append(done.row)
+    assert rows[0]["bound_cycles"] < rows[1]["bound_cycles"] < rows[2]["bound_cycles"]
+    assert len({row["digest"] for row in rows}) == 3
+    whole = fw.simulate(fw.Torus(5, 5, vcs=6, routing="lash"), work)
+    assert whole.row["digest"] == rows[0]["digest"]
+
+
+def test_a_terminal_that_is_out_sends_nothing() -> None:
+    net = fw.Torus(4, 4, vcs=4, without=fw.Without(terminals=[5]))
+    done = fw.simulate(net, fw.all_to_all("a2a", message_flits=4))
+    assert done.row["terminals"] == 15 and done.row["packets"] == 15 * 14
+
+
+@pytest.mark.parametrize(
+    ("network", "says"),
+    [
+        ({"routing": "dimension_order"}, "network.routing.kind = dimension_order: expected a network that is a grid"),
+        ({"without": {"cables": [[0, 2]]}}, "network.without.cables[0] = [0, 2]: expected two routers with a cable"),
+        ({"without": {"cable": [[0, 1]]}}, "network.without.cable"),
+        ({"without": {"cables": [[0, 1, 2]]}}, "network.without.cables[0]"),
+        ({"without": {"routers": [-1]}}, "network.without.routers[0] = -1"),
+        ({"without": {"cable_rate": 2}}, "network.without.cable_rate = 2"),
+        ({"without": {"random_cables": 99}}, "network.without.random_cables = 99: expected at most the 32"),
+        ({"without": {"cables": [[0, 1], [0, 3], [0, 4], [0, 12]]}}, "network.without = no path between router"),
+    ],
+)
+def test_what_makes_no_sense_is_named(network: dict[str, Any], says: str) -> None:
+    options = {"without": {"cables": [[0, 1]]}, "vcs": 4, **network}
+    with pytest.raises(fw.ConfigError) as error:
+        fw.simulate(fw.Torus(4, 4, **options), fw.uniform(offered_load=0.1))
+    assert str(error.value).startswith(says), error.value
+
+
+def test_algorithms_for_grids_are_refused() -> None:
+    net = fw.Torus(4, 4, vcs=4, without=fw.Without(cables=[(0, 1)]))
+    with pytest.raises(fw.ConfigError, match="expected an algorithm for any network"):
+        fw.simulate(net, fw.all_to_all("a2at", message_flits=4))
+
+
+def test_pictures_show_what_is_left_where_it_was() -> None:
+    whole, cut = fw.Torus(4, 4), fw.Torus(4, 4, vcs=4, without=fw.Without(cables=[(5, 6)], routers=[15]))
+    places = [fw.simulate(net, fw.uniform(offered_load=0.1)) for net in (whole, cut)]
+    before, after = (layout({**one.spec["network"]["topology"]}) for one in places)
+    assert (before.xy == after.xy).all()
+    assert len(channel_snapshot(places[1]).axes) > 0
+    found = fw.explain(fw.simulate(cut, fw.all_to_all("a2a", message_flits=8)))
+    assert found.text
+
+
+def test_names_of_terminals_stay_with_them() -> None:
+    net = fw.Graph(cables=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"], terminal_names=["h0", "h1", "h2"])
+    cut = net.replace(without=fw.Without(terminals=[0]))
+    hosts = [node for node, data in fw.to_networkx(cut).nodes(data=True) if data.get("kind") == "host"]
+    assert hosts == ["h1", "h2"]
+
+
+def test_a_study_sweeps_the_number_of_faults(tmp_path: Any) -> None:
+    file = tmp_path / "faults.toml"
+    file.write_text(
+        """
+        [study]
+        name = "faults"
+        [base.network]
+        topology = { kind = "torus", size = [4, 4] }
+        routing = { kind = "up_down" }
+        [base.workload]
+        kind = "all_to_all"
+        algorithm = "a2a"
+        message_flits = 8
+        [[experiments]]
+        id = "count"
+        [experiments.grid]
+        "network.without.random_cables" = [0, 2, 4]
+        """
+    )
+    table = fw.run_study(fw.load_study(file), tmp_path / "results").table
+    assert (
+        list(table["network.without.random_cables"]) == [0, 2, 4] and table["completion_cycles"].is_monotonic_increasing
+    )
