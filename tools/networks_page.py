@@ -1,4 +1,4 @@
-"""Writes the picture of docs/networks.md: a small network of each topology, as the program draws it.
+"""Writes the pictures of docs/networks.md: a small network of each topology, and one with faults.
 
 python tools/networks_page.py    (some seconds)
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 import flitwork as fw
 import matplotlib.pyplot as plt
 import numpy as np
+from flitwork.plot.channels import channel_snapshot
 from flitwork.plot.layout import layout
 from flitwork.plot.style import style
 from matplotlib.collections import LineCollection
@@ -36,7 +37,7 @@ NETWORKS: dict[str, fw.Network] = {
 
 
 def main() -> None:
-    """Draws all of them on one page."""
+    """Draws all of them on one page, and the torus with faults."""
     with style():
         figure, panels = plt.subplots(3, 4, figsize=(12, 9.4), layout="constrained")
         for axes, (name, network) in zip(panels.flat, NETWORKS.items(), strict=True):
@@ -55,6 +56,9 @@ def main() -> None:
             axes.set_title(name, fontsize=10)
         figure.savefig(IMAGES / "networks.png", dpi=110)
         print(IMAGES / "networks.png")
+    net = fw.Torus(6, 6, vcs=6, without=fw.Without(cables=[(7, 8), (14, 20)], routers=[28]))
+    channel_snapshot(fw.simulate(net, fw.all_to_all("a2a", message_flits=32))).savefig(IMAGES / "faults.png", dpi=90)
+    print(IMAGES / "faults.png")
 
 
 if __name__ == "__main__":

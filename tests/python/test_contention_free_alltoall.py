@@ -17,8 +17,11 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> fw.studies.Reproduction:
 def test_the_smaller_version_stands_for_its_verdicts(quick: fw.studies.Reproduction) -> None:
     assert not quick.failed and not quick.run.failures
     verdicts = {claim.id: claim.verdict for claim in quick.claims}
-    assert verdicts["trees"] == verdicts["late"] == "not reproduced" and verdicts["squares.8"] == "not measured"
-    assert sum(verdict == "reproduced" for verdict in verdicts.values()) == 14
+    assert (
+        verdicts["trees"] == verdicts["late"] == verdicts["graphs"] == "not reproduced"
+        and verdicts["squares.8"] == "not measured"
+    )
+    assert sum(verdict == "reproduced" for verdict in verdicts.values()) == 13
     drawn = [Path(figure).stem for figure in quick.figures if figure.suffix == ".png"]
     assert drawn == ["over-the-bound", "late-ranks"]
 
@@ -26,7 +29,7 @@ def test_the_smaller_version_stands_for_its_verdicts(quick: fw.studies.Reproduct
 def test_no_run_is_faster_than_its_bound_and_timetables_are_near_it(quick: fw.studies.Reproduction) -> None:
     table = ratios(quick.run.table)
     assert (table["ratio"] >= 1).all() and len(table) == 33
-    assert table[table["schedule"] == "timetable"]["ratio"].max() < 1.1
+    assert table[table["schedule"] == "timetable"]["ratio"].max() < 1.15
 
 
 def test_late_ranks_cost_little_where_they_do_not_send_late(quick: fw.studies.Reproduction) -> None:

@@ -78,7 +78,7 @@ impl Plan {
     pub(super) fn described(&self) -> Value {
         let mut described = json!({
             "topology": self.spec.network.topology_and_without(),
-            "size": self.fabric.size_name(),
+            "size": self.size_name(),
             "routers": self.fabric.routers(),
             "terminals": self.fabric.terminals(),
             "nic_ports": self.params.nic_ports,
@@ -100,6 +100,15 @@ impl Plan {
             described["rounded"] = json!(self.spec.network.units.rounded);
         }
         described
+    }
+
+    /// How large the network is, that without faults where it has some.
+    fn size_name(&self) -> String {
+        let network = &self.spec.network;
+        match network.topology.fabric() {
+            Ok(whole) if !network.without.is_nothing() => format!("{} with faults", whole.size_name()),
+            _ => self.fabric.size_name(),
+        }
     }
 
     /// What tables call the workload: the name of its schedule, the pattern or the kind.

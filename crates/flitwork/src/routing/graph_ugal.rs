@@ -4,8 +4,8 @@
 //! source router knows of its own output ports (UGAL-L): the queue of a port, times the channels of the route by it.
 //! The packet decides once, when it first asks for a virtual channel at its source router.
 //!
-//! Paths and virtual channels are those of [`super::GraphValiantOptions`]. Of the packets on shortest paths one half uses
-//! the sets of the first walk, the other half those of the second, as their random bits say.
+//! Paths and virtual channels are those of [`super::GraphValiantOptions`]. Of the packets on shortest paths one half
+//! uses the sets of the first walk, the other half those of the second, as their random bits say.
 
 use super::Routing;
 use super::graph_valiant::GraphValiant;

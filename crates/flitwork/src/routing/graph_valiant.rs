@@ -1,11 +1,12 @@
 //! Valiant's routing of any network: a shortest path to a random router with terminals, and another one on from there.
 //!
-//! L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982. The intermediate router may
-//! be that of the source or of the destination; every pattern loads the channels at most like two times uniform traffic.
+//! L. G. Valiant, "A scheme for fast parallel communication", SIAM J. Computing 11(2), 1982. The intermediate router
+//! may be that of the source or of the destination; every pattern loads the channels at most like two times uniform
+//! traffic.
 //!
 //! Paths are the lowest ports on shortest paths where these cannot deadlock, as on a HyperX, where they walk the
-//! dimensions in order; elsewhere those of LASH, in its layers. Each walk has a set of virtual channels for every layer,
-//! and a packet never returns from the sets of its second walk to those of the first.
+//! dimensions in order; elsewhere those of LASH, in its layers. Each walk has a set of virtual channels for every
+//! layer, and a packet never returns from the sets of its second walk to those of the first.
 
 use super::Routing;
 use super::hop_by_hop::{At, Head, HopByHop};

@@ -3,7 +3,9 @@
 //!
 //! P. M. Merlin and P. J. Schweitzer, "Deadlock avoidance in store-and-forward networks - I", IEEE Trans.
 //! Communications 28(3), 1980. Each dependency leads to a higher set, so no cycle can close on any network. There are
-//! as many sets as the longest route has channels. On a grid it is [`super::StructuredPoolOptions`] that does the same.
+//! as many sets as the longest route has channels. Of several shortest paths a packet takes one over little used
+//! channels ([`PortTable::balanced`]). On a grid it is [`super::StructuredPoolOptions`] that does the same in dimension
+//! order.
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
@@ -49,7 +51,7 @@ pub struct HopClasses {
 impl HopClasses {
     /// For a network whose longest route has at most 255 channels.
     pub fn new(fabric: &Fabric) -> Self {
-        let table = PortTable::shortest(fabric);
+        let table = PortTable::balanced(fabric);
         let sets = table.longest_route(fabric).clamp(1, MOST_SETS) as u8;
         HopClasses { table, sets }
     }

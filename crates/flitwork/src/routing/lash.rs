@@ -5,12 +5,12 @@
 //! looked at by destination, then by source, both ascending: a pair goes to the lowest layer in which its path closes
 //! no cycle of channel dependencies with the paths already there. Most networks need few layers; a ring needs two.
 //!
-//! Where several ports lead on a shortest path, destinations are dealt out evenly ([`super::port_table::Spread`]).
+//! Of several shortest paths it is one over little used channels ([`PortTable::balanced`]).
 
 use super::acyclic::Acyclic;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::port_table::{PortTable, Spread, at_work, check, distances, leads_nearer, with_terminals};
+use super::port_table::{PortTable, at_work, check, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip};
 use super::{Buffers, Finding, Routing, find_cycle};
 use crate::error::Result;
@@ -54,7 +54,7 @@ impl Lash {
     /// # Errors
     /// More layers than there are numbers.
     pub fn new(fabric: &Fabric) -> Result<Self> {
-        let table = shortest(fabric);
+        let table = PortTable::balanced(fabric);
         let routers = fabric.routers();
         let mut layers: Vec<Acyclic> = Vec::new();
         let mut layer = vec![0; routers as usize * routers as usize];
@@ -111,22 +111,6 @@ impl Lash {
         let trip = Trip { mode: self.layer(src, dst), ..Trip::default() };
         Head { to: dst, label: 0, trip }
     }
-}
-
-/// Shortest paths, destinations dealt out evenly.
-fn shortest(fabric: &Fabric) -> PortTable {
-    let mut table = PortTable::empty(fabric.routers());
-    let (mut spread, mut hops) = (Spread::new(fabric), Vec::new());
-    for dst in with_terminals(fabric) {
-        distances(fabric, dst, &mut hops, |_, _| true);
-        let terminals = fabric.terminals_at(dst).len() as u64;
-        let mut column = table.towards(dst);
-        for router in 0..fabric.routers() {
-            let nearer = |port: usize| leads_nearer(fabric, &hops, (router, port));
-            spread.deal(router, terminals, nearer).into_iter().for_each(|port| column.set(router, port));
-        }
-    }
-    table
 }
 
 /// The channels from `src` to `dst`: router and output port.

@@ -1,8 +1,9 @@
 //! The next output port of every router for every destination, and the ways to fill such a table.
 //!
 //! All packets between two routers take the route of the table: [`PortTable::shortest`] has the lowest port on a
-//! shortest path. [`Spread`] decides between several ports that would do: destinations are dealt out evenly, so that
-//! parallel cables and equal paths share the load.
+//! shortest path. [`PortTable::balanced`] has, of all shortest paths, those over the least used channels, as SSSP
+//! routing does: T. Hoefler, T. Schneider and A. Lumsdaine, "Optimized routing for large-scale InfiniBand networks",
+//! HOTI 2009. [`Spread`] deals the destinations out to the ports of each router alone.
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::scheme::{Choice, Division, Trip};
@@ -41,6 +42,43 @@ impl PortTable {
             for router in 0..fabric.routers() {
                 let port = (0..fabric.network_ports()).find(|&port| leads_nearer(fabric, &hops, (router, port)));
                 port.into_iter().for_each(|port| column.set(router, port));
+            }
+        }
+        table
+    }
+
+    /// Shortest paths that share the channels: the time that a channel takes for a flit from each terminal to each
+    /// other one is its load. Destinations are looked at one after the other, twice. Each gets, without what it adds
+    /// itself, the shortest paths with the least sum of the fourth powers of the loads, of equal ones those by the
+    /// lowest ports.
+    pub fn balanced(fabric: &Fabric) -> Self {
+        let mut table = PortTable::empty(fabric.routers());
+        let mut loads = Loads::new(fabric);
+        let (mut hops, mut costs) = (Vec::new(), vec![0u128; fabric.routers() as usize]);
+        for pass in 0..PASSES {
+            for dst in with_terminals(fabric) {
+                distances(fabric, dst, &mut hops, |_, _| true);
+                let mut nearest_first: Vec<u32> =
+                    (0..fabric.routers()).filter(|&at| at != dst && hops[at as usize] != u32::MAX).collect();
+                nearest_first.sort_by_key(|&at| hops[at as usize]);
+                if pass > 0 {
+                    loads.change(fabric, (&table, dst), &nearest_first, u64::wrapping_sub);
+                }
+                costs[dst as usize] = 0;
+                let mut column = table.towards(dst);
+                for &at in &nearest_first {
+                    let cost = |port: usize| {
+                        let (far, _) = fabric.peer(at, port)?;
+                        Some((costs[far as usize].saturating_add(loads.cost(at, port)), port))
+                    };
+                    let nearer = |&port: &usize| leads_nearer(fabric, &hops, (at, port));
+                    let least = (0..fabric.network_ports()).filter(nearer).filter_map(cost).min();
+                    if let Some((cost, port)) = least {
+                        costs[at as usize] = cost;
+                        column.set(at, port);
+                    }
+                }
+                loads.change(fabric, (&table, dst), &nearest_first, u64::wrapping_add);
             }
         }
         table
@@ -95,6 +133,50 @@ impl Column<'_> {
     /// Sets the port of a router.
     pub(super) fn set(&mut self, router: u32, port: usize) {
         self.0[router as usize] = port as u8;
+    }
+}
+
+/// How often each destination is looked at.
+const PASSES: usize = 2;
+
+/// Cycles that each channel takes for a flit between all terminals, by `router * ports + port`.
+struct Loads {
+    ports: usize,
+    cycles: Vec<u64>,
+    /// What each router sends on, of its own and of others.
+    flows: Vec<u64>,
+}
+
+impl Loads {
+    fn new(fabric: &Fabric) -> Self {
+        let (ports, routers) = (fabric.network_ports(), fabric.routers() as usize);
+        Loads { ports, cycles: vec![0; routers * ports], flows: vec![0; routers] }
+    }
+
+    fn cost(&self, router: u32, port: usize) -> u128 {
+        u128::from(self.cycles[router as usize * self.ports + port]).saturating_pow(4)
+    }
+
+    /// Adds or takes away what the routes of a table to one destination need. The routers on them are given, nearest
+    /// first.
+    fn change(
+        &mut self,
+        fabric: &Fabric,
+        (table, dst): (&PortTable, u32),
+        nearest_first: &[u32],
+        by: fn(u64, u64) -> u64,
+    ) {
+        let terminals = |router: u32| fabric.terminals_at(router).len() as u64;
+        nearest_first.iter().for_each(|&at| self.flows[at as usize] = terminals(at));
+        for &at in nearest_first.iter().rev() {
+            let Some(port) = table.next(at, dst).map(usize::from) else { continue };
+            let flow = self.flows[at as usize];
+            let load = &mut self.cycles[at as usize * self.ports + port];
+            *load = by(*load, flow * terminals(dst) * u64::from(fabric.cycles_per_flit(at, port)));
+            if let Some((far, _)) = fabric.peer(at, port) {
+                self.flows[far as usize] += flow;
+            }
+        }
     }
 }
 
@@ -219,7 +301,40 @@ impl HopByHop for PortTable {
 #[cfg(test)]
 mod tests {
     use super::super::{Buffers, Finding, Lash, UpDown, find_cycle};
-    use crate::topology::random;
+    use super::*;
+    use crate::topology::{random, ring};
+
+    /// The busiest channel of all terminals to all, of a table.
+    fn busiest(fabric: &Fabric, table: &PortTable) -> u64 {
+        let mut loads = std::collections::HashMap::new();
+        for (src, dst) in with_terminals(fabric).flat_map(|src| with_terminals(fabric).map(move |dst| (src, dst))) {
+            let (mut at, mut channels) = (src, 0);
+            while let Some(port) = table.next(at, dst).map(usize::from) {
+                let pairs = (fabric.terminals_at(src).len() * fabric.terminals_at(dst).len()) as u64;
+                *loads.entry((at, port)).or_insert(0) += pairs * u64::from(fabric.cycles_per_flit(at, port));
+                (at, channels) = (fabric.peer(at, port).unwrap().0, channels + 1);
+            }
+            assert!(at == dst && channels <= table.longest_route(fabric), "{src} -> {dst}");
+        }
+        loads.into_values().max().unwrap_or(0)
+    }
+
+    #[test]
+    fn balanced_paths_are_shortest_and_use_the_channels_more_evenly() {
+        let (mut better, mut worse) = (0, 0);
+        for seed in 0..60 {
+            let fabric = random(seed);
+            let (lowest, balanced) = (PortTable::shortest(&fabric), PortTable::balanced(&fabric));
+            assert_eq!(lowest.longest_route(&fabric), balanced.longest_route(&fabric));
+            let [lowest, balanced] = [lowest, balanced].map(|table| busiest(&fabric, &table));
+            better += u32::from(balanced < lowest);
+            worse += u32::from(balanced > lowest);
+        }
+        assert!(better > 30 && worse <= 3, "{better} better, {worse} worse");
+        // Both ways round a ring of even length are as long: half of the pairs that are opposite go each way.
+        let fabric = ring(8);
+        assert_eq!([PortTable::shortest(&fabric), PortTable::balanced(&fabric)].map(|t| busiest(&fabric, &t)), [10, 9]);
+    }
 
     #[test]
     fn neither_layers_nor_up_and_down_can_deadlock() {

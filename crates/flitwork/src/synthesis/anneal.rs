@@ -155,8 +155,10 @@ impl<'a> Annealing<'a> {
             }
             2 if group.len() == self.jobs.len() => {
                 let cells = self.board.cells;
+                // Five cells back; there may be fewer.
+                let back = 5 * (cells - 1);
                 let near =
-                    self.cell_of[job] as usize + 1 + random.below(4) + if random.below(2) > 0 { cells - 5 } else { 0 };
+                    self.cell_of[job] as usize + 1 + random.below(4) + if random.below(2) > 0 { back } else { 0 };
                 self.job_at[near % cells]
             }
             _ => group[random.below(group.len())],

@@ -1,5 +1,5 @@
-//! The routes of routings that go by tables, on any network: "lash", "up_down", "table" and "graph_valiant" of "Routing
-//! hop by hop" in docs/model.md, found the slow way.
+//! The routes of routings that go by tables, on any network: "lash", "hop_classes", "up_down", "table" and
+//! "graph_valiant" of "Routing hop by hop" in docs/model.md, found the slow way.
 
 use flitwork::spec::RoutingSpec;
 use flitwork::topology::Fabric;
@@ -43,6 +43,7 @@ impl Routes {
         match routing {
             _ if fabric.routers() == 1 => None,
             RoutingSpec::Lash(_) => Some(lash(fabric)),
+            RoutingSpec::HopClasses(_) => Some(Routes { first: balanced(fabric), sets: 1, ..Routes::default() }),
             RoutingSpec::UpDown(options) => Some(up_down(fabric, options.root.expect("it was resolved"))),
             RoutingSpec::Table(options) => Some(table(fabric, &options.next)),
             RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => Some(two_walks(fabric)),
@@ -97,16 +98,50 @@ fn ports_to(fabric: &Fabric, router: u32, leads: impl Fn(usize, u32) -> bool) ->
     (0..fabric.network_ports()).filter(|&port| far(port).is_some_and(|far| leads(port, far))).collect()
 }
 
+/// The shortest paths over the least used channels, each destination looked at twice.
+fn balanced(fabric: &Fabric) -> HashMap<(u32, u32), usize> {
+    let mut first: HashMap<(u32, u32), usize> = HashMap::new();
+    for _ in 0..2 {
+        for to in ends(fabric) {
+            first.retain(|&(_, dst), _| dst != to);
+            let loads = cycles(fabric, &first);
+            let hops = distances(fabric, to, &|_| true);
+            let mut order: Vec<u32> = hops.keys().copied().filter(|&router| router != to).collect();
+            order.sort_by_key(|router| hops[router]);
+            let mut cost = HashMap::from([(to, 0u128)]);
+            for router in order {
+                let ports = ports_to(fabric, router, |_, far| hops.get(&far).is_some_and(|h| h + 1 == hops[&router]));
+                let of = |port: usize| {
+                    let far = fabric.peer(router, port).expect("it exists").0;
+                    cost[&far] + loads.get(&(router, port)).copied().unwrap_or(0).pow(4)
+                };
+                let port = ports.into_iter().min_by_key(|&port| (of(port), port)).expect("a way");
+                cost.insert(router, of(port));
+                first.insert((router, to), port);
+            }
+        }
+    }
+    first
+}
+
+/// The cycles that each channel takes for a flit from each terminal to each other one, by the routes that there are.
+fn cycles(fabric: &Fabric, first: &HashMap<(u32, u32), usize>) -> HashMap<Step, u128> {
+    let mut found = HashMap::new();
+    for (src, to) in ends(fabric).into_iter().flat_map(|src| ends(fabric).into_iter().map(move |to| (src, to))) {
+        let mut at = src;
+        while let Some(&port) = first.get(&(at, to)) {
+            let pairs = fabric.terminals_at(src).len() * fabric.terminals_at(to).len();
+            *found.entry((at, port)).or_insert(0) += pairs as u128 * u128::from(fabric.cycles_per_flit(at, port));
+            at = fabric.peer(at, port).expect("it exists").0;
+        }
+    }
+    found
+}
+
 fn lash(fabric: &Fabric) -> Routes {
-    let (mut routes, mut dealt) = (Routes::default(), Dealt::default());
+    let mut routes = Routes { first: balanced(fabric), ..Routes::default() };
     let mut layers: Vec<Dependencies> = Vec::new();
     for to in ends(fabric) {
-        let hops = distances(fabric, to, &|_| true);
-        for router in (0..fabric.routers()).filter(|router| *router != to && hops.contains_key(router)) {
-            let ports = ports_to(fabric, router, |_, far| hops.get(&far).is_some_and(|h| h + 1 == hops[&router]));
-            let terminals = fabric.terminals_at(to).len();
-            routes.first.insert((router, to), dealt.deal(router, ports, terminals).expect("a way"));
-        }
         for src in ends(fabric).into_iter().filter(|&src| src != to) {
             let mut path = Vec::new();
             let mut at = src;

@@ -229,6 +229,12 @@ impl Machine {
             let minimal = (trip.target != here).then(|| vec![offer(self.shortest_path_port(here, trip.target))]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
+        if let (RoutingSpec::HopClasses(_), Some(routes)) = (&self.routing_spec, &self.routes) {
+            let set = || self.equal_set(trip.hops as usize, self.longest_shortest_path());
+            let offer = || Offer { port: routes.port(here, None, trip.target), vcs: set() };
+            let minimal = (trip.target != here).then(|| vec![offer()]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
         if let Some(routes) = &self.routes {
             let came_from = Some(came_by.0).filter(|&port| port < self.fabric.network_ports_of(here));
             let walks = match self.routing_spec {
@@ -272,12 +278,6 @@ impl Machine {
             }
             let offer = self.valiant_offer(here, came_by, trip);
             let minimal = (trip.target != here).then(|| vec![offer]);
-            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
-        }
-        if matches!(self.routing_spec, RoutingSpec::HopClasses(_)) {
-            let set = || self.equal_set(trip.hops as usize, self.longest_shortest_path());
-            let offer = || Offer { port: self.shortest_path_port(here, trip.target), vcs: set() };
-            let minimal = (trip.target != here).then(|| vec![offer()]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
         if let Some(ports) = self.tree_ports(here, packet) {
