@@ -159,7 +159,7 @@ def Torus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "torus",
@@ -205,7 +205,7 @@ def Mesh(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "mesh",
@@ -255,7 +255,7 @@ def Grid(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "grid",
@@ -336,7 +336,7 @@ def Graph(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "graph",
@@ -393,7 +393,7 @@ def Crossbar(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "crossbar",
@@ -447,7 +447,7 @@ def Dragonfly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "dragonfly",
@@ -505,7 +505,7 @@ def DragonflyPlus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "dragonfly_plus",
@@ -556,7 +556,7 @@ def SlimFly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "slim_fly",
@@ -605,7 +605,7 @@ def Hyperx(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "hyperx",
@@ -655,7 +655,7 @@ def FlattenedButterfly(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "flattened_butterfly",
@@ -703,7 +703,7 @@ def Hypercube(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "hypercube",
@@ -753,7 +753,7 @@ def TwistedTorus(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "twisted_torus",
@@ -803,7 +803,7 @@ def Circulant(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "circulant",
@@ -854,7 +854,7 @@ def RandomRegular(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "random_regular",
@@ -902,7 +902,7 @@ def KAryNTree(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "k_ary_n_tree",
@@ -949,7 +949,7 @@ def Xgft(
       hop_classes, whichever needs fewer virtual channels.
     * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
       results in them.
-    * ``without``: Cables, routers and terminals of it that are out of order. Default: none.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
     """
     return Network(
         "xgft",

@@ -248,9 +248,9 @@ class GraphUgal(Routing):
     """On any network: by a shortest path, or by a random router where the queue is shorter there.
 
     * ``bias_bytes``: ``bias_flits`` in bytes; or text with a unit.
-    * ``bias_flits``: A packet leaves the shortest path only if its queue, times its channels, is longer by more than
-      so many flits than that of the other route, times its channels [flits]: a larger bias keeps more packets on
-      shortest paths. Default: 0.
+    * ``bias_flits``: Head start of the shortest path [flits]: a packet takes the other route only if the queue of the
+      shortest path, times its channels, exceeds the queue of the other route, times its channels, by more. A larger
+      bias keeps more packets on shortest paths. Default: 0.
     """
 
     KIND = "graph_ugal"
@@ -277,11 +277,11 @@ class DragonflyUgal(Routing):
     """On a dragonfly: minimally, or by a random other group where the queue is shorter there.
 
     * ``bias_bytes``: ``bias_flits`` in bytes; or text with a unit.
-    * ``bias_flits``: A packet leaves the minimal route only if its queue, times its channels, is longer by more than
-      so many flits than that of the other route, times its channels [flits]: a larger bias keeps more packets on
-      minimal routes. Default: 0.
-    * ``progressive``: Progressive adaptive routing: a packet that went minimally to another router of its own group
-      decides once more there. Needs a fourth set of virtual channels. Default: false.
+    * ``bias_flits``: Head start of the minimal route [flits]: a packet takes the other route only if the queue of the
+      minimal route, times its channels, exceeds the queue of the other route, times its channels, by more. A larger
+      bias keeps more packets on minimal routes. Default: 0.
+    * ``progressive``: Progressive adaptive routing (PAR): a packet on its minimal route decides again at the second
+      router of its group. Needs a fourth set of virtual channels. Default: false.
     """
 
     KIND = "dragonfly_ugal"

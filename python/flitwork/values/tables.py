@@ -335,17 +335,17 @@ class Units(Value):
 
 @value
 class Without(Value):
-    """What is out of order: cables, routers and terminals, listed or drawn by a seed. Of one seed more faults are the
-    same faults and some more, so a sweep over their number adds to them.
+    """Faults: cables, routers and terminals that do not work, listed or drawn by a seed. With one seed a larger number
+    of faults includes the smaller one, so a sweep over the number adds faults.
 
-    * ``cable_rate``: Each cable is out with this probability, 0 to 1. Default: 0.
-    * ``cables``: Cables, each as the two routers that it joins: both of its directions are out. Of parallel cables
-      each entry takes one out. Default: none.
-    * ``random_cables``: So many cables more, drawn from those that are left. Default: 0.
-    * ``random_routers``: So many routers more, drawn from those that are left. Default: 0.
-    * ``routers``: Routers, with their cables and terminals. Default: none.
-    * ``seed``: Seed of what is drawn. Default: 1.
-    * ``terminals``: Terminals (adapters), by their numbers in the whole network. Default: none.
+    * ``cable_rate``: Probability that a cable fails, 0 to 1. Default: 0.
+    * ``cables``: Faulty cables, each as the two routers that it joins; both directions fail. Of parallel cables each
+      entry removes one. Default: none.
+    * ``random_cables``: Number of further faulty cables, drawn at random. Default: 0.
+    * ``random_routers``: Number of further faulty routers, drawn at random. Default: 0.
+    * ``routers``: Faulty routers. Their cables and terminals fail too. Default: none.
+    * ``seed``: Seed of the random faults. Default: 1.
+    * ``terminals``: Faulty terminals (adapters), by their numbers in the network without faults. Default: none.
     """
 
     TABLES = ("network.without",)

@@ -26,13 +26,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DragonflyUgalOptions {
-    /// A packet leaves the minimal route only if its queue, times its channels, is longer by more than so many flits
-    /// than that of the other route, times its channels \[flits]: a larger bias keeps more packets on minimal routes.
-    /// Default: 0.
+    /// Head start of the minimal route \[flits]: a packet takes the other route only if the queue of the minimal route,
+    /// times its channels, exceeds the queue of the other route, times its channels, by more. A larger bias keeps more
+    /// packets on minimal routes. Default: 0.
     #[serde(default)]
     pub bias_flits: u32,
-    /// Progressive adaptive routing: a packet that went minimally to another router of its own group decides once more
-    /// there. Needs a fourth set of virtual channels. Default: false.
+    /// Progressive adaptive routing (PAR): a packet on its minimal route decides again at the second router of its
+    /// group. Needs a fourth set of virtual channels. Default: false.
     #[serde(default)]
     pub progressive: bool,
 }

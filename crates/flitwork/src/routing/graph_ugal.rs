@@ -23,9 +23,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphUgalOptions {
-    /// A packet leaves the shortest path only if its queue, times its channels, is longer by more than so many flits
-    /// than that of the other route, times its channels \[flits]: a larger bias keeps more packets on shortest paths.
-    /// Default: 0.
+    /// Head start of the shortest path \[flits]: a packet takes the other route only if the queue of the shortest path,
+    /// times its channels, exceeds the queue of the other route, times its channels, by more. A larger bias keeps more
+    /// packets on shortest paths. Default: 0.
     #[serde(default)]
     pub bias_flits: u32,
 }

@@ -30,7 +30,7 @@ pub(crate) const MAX_GAP: u32 = 1_000_000;
 pub struct NetworkSpec {
     /// Which routers exist and which channels join them.
     pub topology: TopologySpec,
-    /// Cables, routers and terminals of it that are out of order. Default: none.
+    /// Faults: cables, routers and terminals that do not work. Default: none.
     #[serde(default, skip_serializing_if = "Without::is_nothing")]
     pub without: Without,
     /// Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree; dragonfly_minimal

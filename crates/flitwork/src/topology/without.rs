@@ -21,33 +21,33 @@ const CABLES: u64 = 0x6361_626c_6573_0000;
 /// Most routers of a network that is drawn on a page.
 const MOST_DRAWN: u32 = 1 << 14;
 
-/// What is out of order: cables, routers and terminals, listed or drawn by a seed.
+/// Faults: cables, routers and terminals that do not work, listed or drawn by a seed.
 ///
-/// Of one seed more faults are the same faults and some more, so a sweep over their number adds to them.
+/// With one seed a larger number of faults includes the smaller one, so a sweep over the number adds faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Without {
-    /// Cables, each as the two routers that it joins: both of its directions are out. Of parallel cables each entry
-    /// takes one out. Default: none.
+    /// Faulty cables, each as the two routers that it joins; both directions fail. Of parallel cables each entry
+    /// removes one. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cables: Vec<[u32; 2]>,
-    /// Routers, with their cables and terminals. Default: none.
+    /// Faulty routers. Their cables and terminals fail too. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<u32>,
-    /// Terminals (adapters), by their numbers in the whole network. Default: none.
+    /// Faulty terminals (adapters), by their numbers in the network without faults. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terminals: Vec<u32>,
-    /// So many routers more, drawn from those that are left. Default: 0.
+    /// Number of further faulty routers, drawn at random. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub random_routers: u32,
-    /// So many cables more, drawn from those that are left. Default: 0.
+    /// Number of further faulty cables, drawn at random. Default: 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub random_cables: u32,
-    /// Each cable is out with this probability, 0 to 1. Default: 0.
+    /// Probability that a cable fails, 0 to 1. Default: 0.
     #[schemars(range(min = 0, max = 1))]
     #[serde(skip_serializing_if = "is_never")]
     pub cable_rate: f64,
-    /// Seed of what is drawn. Default: 1.
+    /// Seed of the random faults. Default: 1.
     pub seed: u64,
 }
 

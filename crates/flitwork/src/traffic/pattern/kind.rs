@@ -69,7 +69,7 @@ patterns! {
     /// In each dimension one further: x + 1 (one terminal a router).
     Neighbour = "neighbour": Neighbour, "one further in each dimension", "", DALLY;
     /// Terminal `i` sends to terminal `i + by`, round the end.
-    Shift = "shift": Shift, "so many terminals further", "by", "";
+    Shift = "shift": Shift, "terminal i sends to terminal i + by", "by", "";
     /// A permutation drawn once for the run.
     RandomPermutation = "random_permutation": RandomPermutation, "a permutation drawn once for the run", "", "";
     /// Pairs of terminals drawn once for the run send to each other (an even number of terminals).

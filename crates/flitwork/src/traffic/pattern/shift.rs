@@ -21,8 +21,8 @@ pub struct Neighbour {}
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shift {
-    /// How many terminals further, at least 1 and less than there are: those of a group of a dragonfly, then each group
-    /// sends to the next; those of a router, then each router does.
+    /// Distance to the destination \[terminals], from 1 to the number of terminals less 1. With the terminals of a
+    /// group each group of a dragonfly sends to the next one, with the terminals of a router each router does.
     #[schemars(range(min = 1))]
     pub by: u32,
 }
