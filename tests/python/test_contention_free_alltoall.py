@@ -8,6 +8,9 @@ import pytest
 from flitwork.studies.contention_free_alltoall.claims import claims
 from flitwork.studies.contention_free_alltoall.measures import KEPT, TIMETABLE, WAITS, disturbed, ratios
 
+#: Its bound is far below its timetable: see the claim `graphs`.
+CIRCULANT = "circulant 64, strides 1 8"
+
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> fw.studies.Reproduction:
@@ -29,7 +32,8 @@ def test_the_smaller_version_stands_for_its_verdicts(quick: fw.studies.Reproduct
 def test_no_run_is_faster_than_its_bound_and_timetables_are_near_it(quick: fw.studies.Reproduction) -> None:
     table = ratios(quick.run.table)
     assert (table["ratio"] >= 1).all() and len(table) == 33
-    assert table[table["schedule"] == "timetable"]["ratio"].max() < 1.15
+    ours = table[table["schedule"] == "timetable"].set_index("network")["ratio"]
+    assert ours.drop(CIRCULANT).max() < 1.1 and ours[CIRCULANT] < 1.15
 
 
 def test_late_ranks_cost_little_where_they_do_not_send_late(quick: fw.studies.Reproduction) -> None:

@@ -353,7 +353,7 @@ fn packets_in_fat_trees_arrive_as_in_the_oracle() {
 fn check_in_whole_packets(plan: Option<Plan>) -> Result<bool, TestCaseError> {
     let looks_at_queues = |plan: &Plan| {
         let routing = plan.routing.hop_by_hop();
-        routing.is_some_and(|routing| routing.congestion_spread().is_some() || routing.compares_queues())
+        routing.is_some_and(|routing| routing.congestion_spread().is_some() || routing.bias_flits().is_some())
     };
     match plan {
         None => Ok(false),

@@ -105,10 +105,8 @@ impl Plan {
     /// How large the network is, that without faults where it has some.
     fn size_name(&self) -> String {
         let network = &self.spec.network;
-        match network.topology.fabric() {
-            Ok(whole) if !network.without.is_nothing() => format!("{} with faults", whole.size_name()),
-            _ => self.fabric.size_name(),
-        }
+        let whole = if network.without.is_nothing() { None } else { network.topology.fabric().ok() };
+        whole.map_or_else(|| self.fabric.size_name(), |whole| format!("{} with faults", whole.size_name()))
     }
 
     /// What tables call the workload: the name of its schedule, the pattern or the kind.

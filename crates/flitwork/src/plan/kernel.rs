@@ -23,7 +23,7 @@ impl Plan {
             (
                 self.routing
                     .hop_by_hop()
-                    .is_none_or(|routing| routing.congestion_spread().is_none() && !routing.compares_queues()),
+                    .is_none_or(|routing| routing.congestion_spread().is_none() && routing.bias_flits().is_none()),
                 "the routing counts flits in queues",
             ),
             (!self.spec.run.record.stalls, "run.record.stalls is true"),

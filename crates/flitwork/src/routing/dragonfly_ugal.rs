@@ -77,18 +77,21 @@ impl DragonflyUgal {
         head.label != 0 && (at.port.is_none() || in_its_group)
     }
 
-    /// The set of a minimal channel, of that of Valiant's routing.
-    fn minimal_set(&self, at: &At, head: &Head, port: u8, set: u8) -> u8 {
-        let group = |router: u32| router / self.size;
-        let far = || self.fabric.peer(at.router, port.into()).map_or(at.router, |(far, _)| far);
-        let first_local =
-            || at.port.is_none() && group(at.router) != group(head.to) && group(far()) == group(at.router);
-        if self.options.progressive && !first_local() { set + 1 } else { set }
+    /// The channel of Valiant's routing; progressive, behind the set for the first local channel.
+    fn by_valiant(&self, at: &At, head: &Head) -> Choice {
+        let choice = self.valiant.choice(at, head);
+        Choice { set: choice.set + u8::from(self.options.progressive), ..choice }
     }
 
-    /// A choice of Valiant's routing, in the sets that there are here.
-    fn behind_first(&self, choice: Choice) -> Choice {
-        Choice { set: choice.set + u8::from(self.options.progressive), ..choice }
+    /// The channel of the minimal route. Progressive, the local one out of the source router to another group has a set
+    /// of its own, because another local channel may follow.
+    fn minimal(&self, at: &At, head: &Head) -> Choice {
+        let choice = self.by_valiant(at, &Self::minimally(head));
+        let leaves_group = at.router / self.size != head.to / self.size;
+        // The lowest ports are the local ones.
+        let local = choice.ports.trailing_zeros() + 1 < self.size;
+        let set = if self.options.progressive && at.port.is_none() && leaves_group && local { 0 } else { choice.set };
+        Choice { set, ..choice }
     }
 
     /// Channels that a packet walks from a router.
@@ -144,15 +147,13 @@ impl HopByHop for DragonflyUgal {
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
         if Self::took_other(head) {
-            return self.behind_first(self.valiant.choice(at, head));
+            return self.by_valiant(at, head);
         }
-        let minimal = self.valiant.choice(at, &Self::minimally(head));
-        let port = minimal.ports.trailing_zeros() as u8;
-        let minimal = Choice { set: self.minimal_set(at, head, port, minimal.set), ..minimal };
+        let minimal = self.minimal(at, head);
         if !self.decides(at, head) {
             return minimal;
         }
-        let other = self.behind_first(self.valiant.choice(at, head));
+        let other = self.by_valiant(at, head);
         if minimal.ports == other.ports {
             return minimal;
         }
@@ -164,12 +165,8 @@ impl HopByHop for DragonflyUgal {
         [self.channels(at, Self::minimally(head)), self.channels(at, *head)]
     }
 
-    fn compares_queues(&self) -> bool {
-        true
-    }
-
-    fn bias_flits(&self) -> u32 {
-        self.options.bias_flits
+    fn bias_flits(&self) -> Option<u32> {
+        Some(self.options.bias_flits)
     }
 
     fn most_ports(&self) -> usize {

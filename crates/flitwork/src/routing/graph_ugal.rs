@@ -154,12 +154,8 @@ impl HopByHop for GraphUgal {
         [shortest, other.unwrap_or(shortest)]
     }
 
-    fn compares_queues(&self) -> bool {
-        true
-    }
-
-    fn bias_flits(&self) -> u32 {
-        self.bias_flits
+    fn bias_flits(&self) -> Option<u32> {
+        Some(self.bias_flits)
     }
 
     fn most_ports(&self) -> usize {

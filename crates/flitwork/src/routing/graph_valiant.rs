@@ -49,9 +49,8 @@ const SECOND: u8 = 1;
 #[derive(Debug)]
 pub struct GraphValiant {
     paths: Lash,
-    /// Routers with terminals.
+    /// Routers with terminals, ascending.
     ends: Vec<u32>,
-    is_end: Vec<bool>,
 }
 
 impl GraphValiant {
@@ -65,10 +64,7 @@ impl GraphValiant {
         if u32::from(paths.layers()) > most {
             return Err(fabric.too_large(format!("paths that need at most {most} layers"), ""));
         }
-        let ends: Vec<u32> = with_terminals(fabric).collect();
-        let mut is_end = vec![false; fabric.routers() as usize];
-        ends.iter().for_each(|&router| is_end[router as usize] = true);
-        Ok(GraphValiant { paths, ends, is_end })
+        Ok(GraphValiant { paths, ends: with_terminals(fabric).collect() })
     }
 
     /// The intermediate router that `bits` draw.
@@ -118,9 +114,9 @@ impl HopByHop for GraphValiant {
     }
 
     fn first_walks(&self, src: u32, via: u32) -> Vec<Head> {
-        match self.is_end[via as usize] {
-            true => vec![self.first(via, self.set(FIRST, src, via))],
-            false => Vec::new(),
+        match self.ends.binary_search(&via) {
+            Ok(_) => vec![self.first(via, self.set(FIRST, src, via))],
+            Err(_) => Vec::new(),
         }
     }
 

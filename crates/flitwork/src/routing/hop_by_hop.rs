@@ -140,14 +140,10 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         [1, 1]
     }
 
-    /// Whether choices have a port that is not minimal, and queues are compared.
-    fn compares_queues(&self) -> bool {
-        false
-    }
-
-    /// What is added to the queue behind the port that is not minimal, times the channels of its route \[flits].
-    fn bias_flits(&self) -> u32 {
-        0
+    /// Where choices have a port that is not minimal and queues are compared: what is added to the queue of that port,
+    /// times the channels of its route \[flits].
+    fn bias_flits(&self) -> Option<u32> {
+        None
     }
 
     /// Cycles that a packet waits before it asks for a port that leads away.

@@ -9,7 +9,7 @@
 
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
-use super::port_table::{at_work, check};
+use super::port_table::{at_work, check, longest_path};
 use super::scheme::{Choice, Division, MOST_SETS, too_long};
 use super::{PortTable, Routing};
 use crate::error::Result;
@@ -26,7 +26,7 @@ pub struct HopClassesOptions {}
 impl AnyOptions for HopClassesOptions {
     fn resolve(&mut self, network: &Network) -> Result<()> {
         check(network.fabric)?;
-        match PortTable::shortest(network.fabric).longest_route(network.fabric) {
+        match longest_path(network.fabric) {
             hops if hops <= MOST_SETS => Ok(()),
             hops => Err(network.fabric.too_large(too_long(hops), "use a smaller network, or another routing")),
         }
@@ -51,9 +51,8 @@ pub struct HopClasses {
 impl HopClasses {
     /// For a network whose longest route has at most 255 channels.
     pub fn new(fabric: &Fabric) -> Self {
-        let table = PortTable::balanced(fabric);
-        let sets = table.longest_route(fabric).clamp(1, MOST_SETS) as u8;
-        HopClasses { table, sets }
+        let sets = longest_path(fabric).clamp(1, MOST_SETS) as u8;
+        HopClasses { table: PortTable::balanced(fabric), sets }
     }
 }
 

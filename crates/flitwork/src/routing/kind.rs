@@ -1,5 +1,6 @@
 //! The routings that users can name. A routing is a file with its options, its checks and its scheme, and a row below.
 
+use super::scheme::MOST_SETS;
 use super::{
     AdaptiveUpOptions, AtSource, CrossLineOptions, DModKOptions, DimensionOrderOptions, DuatoMisroutingOptions,
     DuatoOptions, HopByHop, HopClassesOptions, MinAdaptOptions, O1TurnOptions, OnGrid, PortTable, RandomUpOptions,
@@ -301,11 +302,9 @@ fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
     if !matches!(super::find_cycle(fabric, &table, super::Buffers::Shared, false), super::Finding::Cycle(_)) {
         return shortest;
     }
-    match super::Lash::new(fabric) {
-        Ok(lash) if lash.division().least_vcs() <= table.longest_route(fabric) => {
-            RoutingSpec::Lash(super::LashOptions::default())
-        }
-        _ => RoutingSpec::HopClasses(HopClassesOptions::default()),
+    match super::Lash::within(fabric, port_table::longest_path(fabric).min(MOST_SETS)) {
+        Some(_) => RoutingSpec::Lash(super::LashOptions::default()),
+        None => RoutingSpec::HopClasses(HopClassesOptions::default()),
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Lash {
     routers: u32,
     table: PortTable,
     layers: u8,
-    /// The layer of each pair, by `destination * routers + source`.
+    /// The layer of each pair, by `destination * routers + source`; empty where all are in layer 0.
     layer: Vec<u8>,
 }
 
@@ -54,6 +54,14 @@ impl Lash {
     /// # Errors
     /// More layers than there are numbers.
     pub fn new(fabric: &Fabric) -> Result<Self> {
+        Lash::within(fabric, MOST_SETS).ok_or_else(|| {
+            let hint = "use routing kind = \"up_down\"";
+            fabric.too_large(format!("paths that need at most {MOST_SETS} layers"), hint)
+        })
+    }
+
+    /// The same; `None` where it takes more layers than `most`, which is found without looking at all pairs.
+    pub(super) fn within(fabric: &Fabric, most: u32) -> Option<Self> {
         let table = PortTable::balanced(fabric);
         let routers = fabric.routers();
         let mut layers: Vec<Acyclic> = Vec::new();
@@ -65,9 +73,8 @@ impl Lash {
                 let found = layers.iter_mut().position(|layer| layer.add(fabric, &path));
                 let number = found.unwrap_or(layers.len());
                 if number == layers.len() {
-                    if number == MOST_SETS as usize {
-                        let hint = "use routing kind = \"up_down\"";
-                        return Err(fabric.too_large(format!("paths that need at most {MOST_SETS} layers"), hint));
+                    if number == most as usize {
+                        return None;
                     }
                     let mut new = Acyclic::new(fabric);
                     new.add(fabric, &path);
@@ -76,7 +83,7 @@ impl Lash {
                 layer[dst as usize * routers as usize + src as usize] = number as u8;
             }
         }
-        Ok(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
+        Some(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
     }
 
     /// Lowest ports on shortest paths where these cannot deadlock, so that one layer is enough; else [`Lash::new`].
@@ -88,8 +95,7 @@ impl Lash {
         if find_cycle(fabric, &table, Buffers::Shared, false) != Finding::Free {
             return Lash::new(fabric);
         }
-        let routers = fabric.routers();
-        Ok(Lash { routers, table, layers: 1, layer: vec![0; routers as usize * routers as usize] })
+        Ok(Lash { routers: fabric.routers(), table, layers: 1, layer: Vec::new() })
     }
 
     /// Layers of virtual channels.
@@ -104,7 +110,7 @@ impl Lash {
 
     /// The layer of packets from `src` to `dst`.
     pub(super) fn layer(&self, src: u32, dst: u32) -> u8 {
-        self.layer[dst as usize * self.routers as usize + src as usize]
+        self.layer.get(dst as usize * self.routers as usize + src as usize).copied().unwrap_or(0)
     }
 
     fn head(&self, src: u32, dst: u32) -> Head {

@@ -57,16 +57,14 @@ impl PortTable {
         let (mut hops, mut costs) = (Vec::new(), vec![0u128; fabric.routers() as usize]);
         for pass in 0..PASSES {
             for dst in with_terminals(fabric) {
-                distances(fabric, dst, &mut hops, |_, _| true);
-                let mut nearest_first: Vec<u32> =
-                    (0..fabric.routers()).filter(|&at| at != dst && hops[at as usize] != u32::MAX).collect();
-                nearest_first.sort_by_key(|&at| hops[at as usize]);
+                let reached = distances(fabric, dst, &mut hops, |_, _| true);
+                let nearest_first = &reached[1..];
                 if pass > 0 {
-                    loads.change(fabric, (&table, dst), &nearest_first, u64::wrapping_sub);
+                    loads.change(fabric, (&table, dst), nearest_first, u64::wrapping_sub);
                 }
                 costs[dst as usize] = 0;
                 let mut column = table.towards(dst);
-                for &at in &nearest_first {
+                for &at in nearest_first {
                     let cost = |port: usize| {
                         let (far, _) = fabric.peer(at, port)?;
                         Some((costs[far as usize].saturating_add(loads.cost(at, port)), port))
@@ -78,7 +76,7 @@ impl PortTable {
                         column.set(at, port);
                     }
                 }
-                loads.change(fabric, (&table, dst), &nearest_first, u64::wrapping_add);
+                loads.change(fabric, (&table, dst), nearest_first, u64::wrapping_add);
             }
         }
         table
@@ -88,34 +86,6 @@ impl PortTable {
     pub(super) fn towards(&mut self, dst: u32) -> Column<'_> {
         let routers = self.routers as usize;
         Column(&mut self.ports[dst as usize * routers..][..routers])
-    }
-
-    /// Channels of the longest route between two routers with terminals, of a network in which all are joined.
-    pub(super) fn longest_route(&self, fabric: &Fabric) -> u32 {
-        let mut hops = vec![0u32; fabric.routers() as usize];
-        let mut walked = Vec::new();
-        let mut longest = 0;
-        for dst in with_terminals(fabric) {
-            // What is known of routers on the way is not looked at again.
-            hops.fill(u32::MAX);
-            hops[dst as usize] = 0;
-            for src in with_terminals(fabric) {
-                let mut at = src;
-                while hops[at as usize] == u32::MAX {
-                    walked.push(at);
-                    let Some((next, _)) = self.next(at, dst).and_then(|port| fabric.peer(at, port.into())) else {
-                        break;
-                    };
-                    at = next;
-                }
-                let known = hops[at as usize];
-                for (more, router) in (1..).zip(walked.drain(..).rev()) {
-                    hops[router as usize] = known.saturating_add(more);
-                }
-                longest = longest.max(hops[src as usize]);
-            }
-        }
-        longest
     }
 
     /// The port of `router` on the way to `dst`; `None` where there is no way, and at the destination.
@@ -205,8 +175,14 @@ impl Spread {
 }
 
 /// Channels from each router to `dst` on a shortest path, `u32::MAX` where there is none; of the channels into a router
-/// that `counts` accepts, which are named by router and output port.
-pub(super) fn distances(fabric: &Fabric, dst: u32, hops: &mut Vec<u32>, counts: impl Fn(u32, usize) -> bool) {
+/// that `counts` accepts, which are named by router and output port. Returned are the routers from which there is one,
+/// `dst` included, nearest first.
+pub(super) fn distances(
+    fabric: &Fabric,
+    dst: u32,
+    hops: &mut Vec<u32>,
+    counts: impl Fn(u32, usize) -> bool,
+) -> Vec<u32> {
     hops.clear();
     hops.resize(fabric.routers() as usize, u32::MAX);
     hops[dst as usize] = 0;
@@ -221,6 +197,17 @@ pub(super) fn distances(fabric: &Fabric, dst: u32, hops: &mut Vec<u32>, counts: 
             }
         }
     }
+    reached
+}
+
+/// Channels of the longest of the shortest paths between routers with terminals, of a network in which all are joined.
+pub(super) fn longest_path(fabric: &Fabric) -> u32 {
+    let mut hops = Vec::new();
+    let mut farthest = |dst: u32| {
+        distances(fabric, dst, &mut hops, |_, _| true);
+        with_terminals(fabric).map(|src| hops[src as usize]).max()
+    };
+    with_terminals(fabric).filter_map(&mut farthest).max().unwrap_or(0)
 }
 
 /// The routers with terminals.
@@ -247,13 +234,9 @@ pub(super) fn check_size(fabric: &Fabric) -> Result<()> {
 /// Refuses such a network, and one with routers with terminals that no path joins.
 pub(super) fn check(fabric: &Fabric) -> Result<()> {
     check_size(fabric)?;
-    let mut hops = Vec::new();
-    for dst in with_terminals(fabric) {
-        distances(fabric, dst, &mut hops, |_, _| true);
-        if let Some(src) = with_terminals(fabric).find(|&src| hops[src as usize] == u32::MAX) {
-            let value = format!("no path from {} to {}", fabric.router_name(src), fabric.router_name(dst));
-            return Err(Error::config("network.topology", value, "a path between all routers with terminals", ""));
-        }
+    if let Some((src, dst)) = fabric.without_path() {
+        let value = format!("no path from {} to {}", fabric.router_name(src), fabric.router_name(dst));
+        return Err(Error::config("network.topology", value, "a path between all routers with terminals", ""));
     }
     Ok(())
 }
@@ -314,7 +297,9 @@ mod tests {
                 *loads.entry((at, port)).or_insert(0) += pairs * u64::from(fabric.cycles_per_flit(at, port));
                 (at, channels) = (fabric.peer(at, port).unwrap().0, channels + 1);
             }
-            assert!(at == dst && channels <= table.longest_route(fabric), "{src} -> {dst}");
+            let mut hops = Vec::new();
+            distances(fabric, dst, &mut hops, |_, _| true);
+            assert!(at == dst && channels == hops[src as usize], "{src} -> {dst}");
         }
         loads.into_values().max().unwrap_or(0)
     }
@@ -325,7 +310,6 @@ mod tests {
         for seed in 0..60 {
             let fabric = random(seed);
             let (lowest, balanced) = (PortTable::shortest(&fabric), PortTable::balanced(&fabric));
-            assert_eq!(lowest.longest_route(&fabric), balanced.longest_route(&fabric));
             let [lowest, balanced] = [lowest, balanced].map(|table| busiest(&fabric, &table));
             better += u32::from(balanced < lowest);
             worse += u32::from(balanced > lowest);

@@ -72,18 +72,18 @@ impl Choice {
         self.nonminimal.is_some_and(|(other, _)| usize::from(other) == port)
     }
 
-    /// The set of VCs behind one of `ports` that is not [`Choice::nonminimal`].
+    /// The set of VCs behind one of `ports` other than [`Choice::nonminimal`].
     #[inline]
-    pub fn set_of(&self, port: usize) -> u8 {
+    pub fn minimal_set_of(&self, port: usize) -> u8 {
         self.set + (u64::from(self.crossing) >> port & 1) as u8
     }
 
-    /// The set of VCs behind any of `ports`.
+    /// The set of VCs behind one of `ports`.
     #[inline]
-    pub fn set_of_any(&self, port: usize) -> u8 {
+    pub fn set_of(&self, port: usize) -> u8 {
         match self.nonminimal {
             Some((other, set)) if usize::from(other) == port => set,
-            _ => self.set_of(port),
+            _ => self.minimal_set_of(port),
         }
     }
 }

@@ -223,7 +223,7 @@ impl<'a> Walker<'a> {
             if choice.ports >> port & 1 == 0 {
                 head.trip.misroutes -= 1;
             }
-            self.hop((place.at, port as u8, choice.set_of_any(port)), head, to, !has_escape);
+            self.hop((place.at, port as u8, choice.set_of(port)), head, to, !has_escape);
             if self.shares {
                 self.hop((place.at, port as u8, MIDDLE), head, to, self.buffers == Buffers::Shared);
             }

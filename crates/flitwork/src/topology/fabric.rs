@@ -239,6 +239,34 @@ impl Fabric {
         ports.filter(|&(router, port)| self.peer(router, port).is_some())
     }
 
+    /// Two routers with terminals without a path from the first to the second; `None` if there are no such routers.
+    pub(crate) fn without_path(&self) -> Option<(u32, u32)> {
+        let ends = || (0..self.routers).filter(|&router| !self.terminals_at(router).is_empty());
+        // Where all reach the first and the first reaches all, each reaches each.
+        let first = ends().next()?;
+        let reaching = self.reached(first, Fabric::feeder);
+        if let Some(from) = ends().find(|&router| !reaching[router as usize]) {
+            return Some((from, first));
+        }
+        let reached = self.reached(first, Fabric::peer);
+        ends().find(|&router| !reached[router as usize]).map(|to| (first, to))
+    }
+
+    /// The routers that a walk from one of them comes to, by the channels at each port.
+    pub(super) fn reached(&self, first: u32, next: impl Fn(&Fabric, u32, usize) -> Option<(u32, usize)>) -> Vec<bool> {
+        let mut reached = vec![false; self.routers as usize];
+        reached[first as usize] = true;
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            for (far, _) in (0..self.network_ports).filter_map(|port| next(self, at, port)) {
+                if !std::mem::replace(&mut reached[far as usize], true) {
+                    open.push(far);
+                }
+            }
+        }
+        reached
+    }
+
     /// Number of terminals.
     pub fn terminals(&self) -> u32 {
         match &self.attached {

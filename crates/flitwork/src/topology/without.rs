@@ -91,32 +91,22 @@ impl Without {
             return Ok(whole.clone());
         }
         let mut left = Left::of(whole);
-        self.take_listed(whole, &mut left)?;
+        self.take_listed(&mut left)?;
         self.take_random(&mut left)?;
         let fabric = left.fabric(whole)?;
-        self.check_joined(&fabric)?;
-        Ok(fabric)
+        match fabric.without_path() {
+            None => Ok(fabric),
+            Some((from, to)) => {
+                let value = format!("no path from {} to {}", fabric.router_name(from), fabric.router_name(to));
+                let hint = "take fewer cables out, or its terminals too; of random ones use another seed";
+                Err(Error::config(PATH, value, "a path between all routers with terminals", hint))
+            }
+        }
     }
 
-    fn take_listed(&self, whole: &Fabric, left: &mut Left) -> Result<()> {
-        for (i, &router) in self.routers.iter().enumerate() {
-            let field = format!("routers[{i}]");
-            if router >= whole.routers() {
-                return refuse(&field, router, format!("a router, 0 to {}", whole.routers() - 1), "");
-            }
-            if !std::mem::replace(&mut left.routers[router as usize], false) {
-                return refuse(&field, router, "each router once".into(), "");
-            }
-        }
-        for (i, &terminal) in self.terminals.iter().enumerate() {
-            let field = format!("terminals[{i}]");
-            if terminal >= whole.terminals() {
-                return refuse(&field, terminal, format!("a terminal, 0 to {}", whole.terminals() - 1), "");
-            }
-            if !std::mem::replace(&mut left.terminals[terminal as usize], false) {
-                return refuse(&field, terminal, "each terminal once".into(), "");
-            }
-        }
+    fn take_listed(&self, left: &mut Left) -> Result<()> {
+        take("router", &self.routers, &mut left.routers)?;
+        take("terminal", &self.terminals, &mut left.terminals)?;
         let mut between: HashMap<[u32; 2], Vec<usize>> = HashMap::new();
         for (number, cable) in left.cables.iter().enumerate().rev() {
             between.entry(cable.ends).or_default().push(number);
@@ -169,40 +159,20 @@ impl Without {
     fn key(&self, tag: u64, number: usize) -> u64 {
         mix(mix(self.seed ^ tag) ^ number as u64)
     }
-
-    /// From some terminal all others are reached, and reach it.
-    fn check_joined(&self, fabric: &Fabric) -> Result<()> {
-        let ends = || (0..fabric.routers()).filter(|&router| !fabric.terminals_at(router).is_empty());
-        let Some(first) = ends().next() else { return Ok(()) };
-        let ports = 0..fabric.network_ports();
-        let onwards = |at: u32| ports.clone().filter_map(move |port| fabric.peer(at, port)).map(|(far, _)| far);
-        let backwards = |at: u32| ports.clone().filter_map(move |port| fabric.feeder(at, port)).map(|(far, _)| far);
-        let (reached, reaching) = (reach(fabric, first, onwards), reach(fabric, first, backwards));
-        match ends().find(|&router| !reached[router as usize] || !reaching[router as usize]) {
-            None => Ok(()),
-            Some(cut_off) => {
-                let (cut_off, first) = (fabric.router_name(cut_off), fabric.router_name(first));
-                let value = format!("no path between {first} and {cut_off}");
-                let hint = "take fewer cables out, or its terminals too; of random ones use another seed";
-                Err(Error::config(PATH, value, "a path between all routers with terminals", hint))
-            }
-        }
-    }
 }
 
-/// The routers that a walk from one of them comes to.
-fn reach<T: Iterator<Item = u32>>(fabric: &Fabric, first: u32, next: impl Fn(u32) -> T) -> Vec<bool> {
-    let mut reached = vec![false; fabric.routers() as usize];
-    reached[first as usize] = true;
-    let mut open = vec![first];
-    while let Some(at) = open.pop() {
-        for far in next(at) {
-            if !std::mem::replace(&mut reached[far as usize], true) {
-                open.push(far);
-            }
+/// Takes out what is listed.
+fn take(what: &str, listed: &[u32], works: &mut [bool]) -> Result<()> {
+    for (i, &number) in listed.iter().enumerate() {
+        let field = format!("{what}s[{i}]");
+        let Some(works) = works.get_mut(number as usize) else {
+            return refuse(&field, number, format!("a {what}, 0 to {}", works.len() - 1), "");
+        };
+        if !std::mem::replace(works, false) {
+            return refuse(&field, number, format!("each {what} once"), "");
         }
     }
-    reached
+    Ok(())
 }
 
 /// A cable: one channel, or one in each direction by the same ports.
@@ -366,16 +336,14 @@ mod tests {
                 Ok(left) => {
                     joined += 1;
                     assert_eq!(left.terminals(), fabric.terminals());
-                    for terminal in 0..left.terminals() {
-                        let far = |at: u32, port: usize| left.peer(at, port).map(|(far, _)| far);
-                        let next = |at: u32| (0..left.network_ports()).filter_map(move |port| far(at, port));
-                        let reached = reach(&left, left.router_of(terminal), next);
+                    for router in (0..left.terminals()).map(|terminal| left.router_of(terminal)) {
+                        let reached = left.reached(router, Fabric::peer);
                         assert!((0..left.terminals()).all(|other| reached[left.router_of(other) as usize]));
                     }
                 }
                 Err(error) => {
                     refused += 1;
-                    assert!(error.to_string().starts_with("network.without = no path between router"), "{error}");
+                    assert!(error.to_string().starts_with("network.without = no path from router"), "{error}");
                 }
             }
         }
@@ -401,7 +369,7 @@ mod tests {
             assert!(error.starts_with(&format!("network.without.{expected}")), "{error}");
         }
         let cut = without(r#"{"cables": [[0, 1], [0, 3]]}"#).of(&mesh).unwrap_err().to_string();
-        let said = "network.without = no path between router 0 \"[0, 0]\" and router 1 \"[1, 0]\": expected a path";
+        let said = "network.without = no path from router 1 \"[1, 0]\" to router 0 \"[0, 0]\": expected a path";
         assert!(cut.starts_with(said), "{cut}");
         let none = without(r#"{"random_routers": 9}"#).of(&mesh).unwrap_err().to_string();
         assert!(none.starts_with("network.without = no terminal is left"), "{none}");

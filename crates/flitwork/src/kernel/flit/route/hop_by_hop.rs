@@ -137,7 +137,7 @@ impl HopByHopRoutes {
         let choice = if decided { Choice { ports: 1 << preferred, ..choice } } else { choice };
         let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
         bits(choice.ports | u64::from(choice.sideways))
-            .map(move |port| sets(port, choice.set_of_any(port)))
+            .map(move |port| sets(port, choice.set_of(port)))
             .chain(choice.escape.map(|(port, set)| sets(port as usize, set)))
     }
 
@@ -240,7 +240,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         env: &Env,
     ) {
         let choice = hop_by_hop.candidates[self.number(me, slot)].choice;
-        let adaptive = bits(choice.ports).map(|port| (port, choice.set_of(port), 0));
+        let adaptive = bits(choice.ports).map(|port| (port, choice.minimal_set_of(port), 0));
         for (port, set, preference) in adaptive.chain(choice.escape.map(|(port, set)| (port as usize, set, 1))) {
             let usable = self.usable_of_set(me, slot, port, hop_by_hop.sets[set as usize], env);
             if !usable.is_empty() {
@@ -262,7 +262,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let choice = candidates.choice;
         if let Some((other, _)) = choice.nonminimal {
             let port = self.shorter_queue(me, slot, other as usize, hop_by_hop, env);
-            let set = hop_by_hop.sets[choice.set_of_any(port) as usize];
+            let set = hop_by_hop.sets[choice.set_of(port) as usize];
             let usable = self.usable_of_set(me, slot, port, set, env);
             return (!usable.is_empty()).then_some((port, usable));
         }
@@ -392,7 +392,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let channels = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
             let queues = self.queues(me, [minimal, other], hop_by_hop, env);
             let [weight, other_weight] = [0, 1].map(|i| u64::from(channels[i]) * u64::from(queues[i]));
-            let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits());
+            let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits().unwrap_or(0));
             let port = if takes_other { other } else { minimal };
             hop_by_hop.candidates[number].preferred = port as u8;
             self.input(slot).port = port as u8;
@@ -419,7 +419,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     /// The free VCs of a candidate port that a packet may use now.
     #[inline(always)]
     fn usable_at(&mut self, me: usize, slot: usize, port: usize, hop_by_hop: &HopByHopRoutes, env: &Env) -> M {
-        let set = at(&hop_by_hop.candidates, self.number(me, slot)).choice.set_of(port);
+        let set = at(&hop_by_hop.candidates, self.number(me, slot)).choice.minimal_set_of(port);
         self.usable_of_set(me, slot, port, hop_by_hop.sets[set as usize], env)
     }
 
