@@ -20,6 +20,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 PETERSEN = [pair for i in range(5) for pair in ((i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5))]
 NETWORKS: dict[str, fw.Network] = {
     "torus 6x6": fw.Torus(6, 6),
+    "mesh 5x5": fw.Mesh(5, 5),
     "twisted torus 4x8": fw.Network("twisted_torus", size=(4, 8)),
     "hypercube of 3 dimensions": fw.Network("hypercube", dimensions=3),
     "circulant 16, strides 1 and 4": fw.Network("circulant", routers=16, strides=[1, 4]),
@@ -31,6 +32,10 @@ NETWORKS: dict[str, fw.Network] = {
     "slim fly, q = 5": fw.Network("slim_fly", q=5),
     "fat tree, 4-ary 2-tree": fw.KAryNTree(k=4, levels=2),
     "XGFT, half as many up": fw.Xgft(children=[4, 4], parents=[1, 2]),
+    "rail-optimised, 2 units of 3 servers": fw.RailOptimized(
+        servers_per_leaf=3, gpus_per_server=4, leaves_per_rail=2, spines=3
+    ),
+    "crossbar, 8 terminals": fw.Crossbar(terminals=8),
     "random regular, 20 of degree 4": fw.Network("random_regular", routers=20, degree=4),
     "any graph (Petersen's)": fw.Graph(cables=PETERSEN),
 }
@@ -39,7 +44,7 @@ NETWORKS: dict[str, fw.Network] = {
 def main() -> None:
     """Draws all of them on one page, and the torus with faults."""
     with style():
-        figure, panels = plt.subplots(3, 4, figsize=(12, 9.4), layout="constrained")
+        figure, panels = plt.subplots(3, 5, figsize=(15, 9.4), layout="constrained")
         for axes, (name, network) in zip(panels.flat, NETWORKS.items(), strict=True):
             place = layout(network.topology)
             axes.add_collection(LineCollection(list(place.segments), colors="0.6", linewidths=0.7))

@@ -37,6 +37,7 @@ _HOMES = {
     "running.goal": "Goal GoalResult LogGOPS loggops read_goal run_goal",
     "questions.head_of_line": "HolModel hol_model",
     "networks.network": "Network",
+    "networks.relation": "compile_routing",
     "workloads.operations": "Compute Receive Send Wait",
     "planning.pace": "Pace pace",
     "questions.pick": "Pick pick",

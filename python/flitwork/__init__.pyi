@@ -23,6 +23,7 @@ from flitwork.networks import constructors, machines
 from flitwork.networks.constructors import *  # noqa: F403
 from flitwork.networks.exchange import from_networkx, read_network, to_networkx, write_network
 from flitwork.networks.network import Network
+from flitwork.networks.relation import compile_routing
 from flitwork.planning.any_routing import AnyRouting, any_routing
 from flitwork.planning.bound import Bound, bound
 from flitwork.planning.check import Check, check
@@ -103,6 +104,7 @@ __all__ = [
     "check",
     "collective",
     "compare_models",
+    "compile_routing",
     "curve",
     "detours",
     "explain",

@@ -27,7 +27,7 @@ OTHERS = {
 
 
 #: What is read where a network is expected.
-NETWORKS = ("net", "fabric.txt")
+NETWORKS = ("net", "fabric.txt", "leaf_spine.topo", "network.yml")
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -107,7 +107,7 @@ def test_every_routing_is_compared_with_dimension_order() -> None:
     routings = {row["name"] for row in json.loads(_core.components())["routings"]}
     assert compared <= routings
     # Tables for networks of any shape run on a torus, too, where they saturate far below dimension order: no load suits both.
-    of_any_network = {"lash", "up_down", "table", "graph_valiant", "graph_ugal"}
+    of_any_network = {"lash", "up_down", "table", "relation", "ecmp", "spray", "graph_valiant", "graph_ugal"}
     # The others are not for a grid.
     for kind in routings - compared - of_any_network:
         with pytest.raises(fw.ConfigError, match=r"^network\.routing\.kind"):
@@ -139,8 +139,10 @@ def test_trees_pipelines_and_records_are_compared_with_the_torus() -> None:
         assert ours["workload"]["packet_flits"] == base["workload"]["packet_flits"]
         compared[case["name"]] = case["target"]["instructions_ratio"]
     trees = [ratio for name, ratio in compared.items() if name.startswith("fat tree")]
+    others = [ratio for name, ratio in compared.items() if name.startswith(("dragonfly", "HyperX", "random"))]
     pipelines = [ratio for name, ratio in compared.items() if name.endswith("R = A = 1")]
     assert trees == [1.3] * 4
+    assert others == [1.3] * 3
     assert machines == [1.1] * 5
     assert pipelines == [1.1] * 2
     recorded = next(case for case in CASES if case["spec"]["run"].get("record") == {"packets": True})
@@ -148,7 +150,7 @@ def test_trees_pipelines_and_records_are_compared_with_the_torus() -> None:
     assert {**recorded["spec"]["run"], "record": {}} == {**base["spec"]["run"], "record": {}}
     assert (recorded["digest"], recorded["flit_hops"]) == (base["digest"], base["flit_hops"])
     assert compared[recorded["name"]] == 1.08
-    assert len(compared) == 7
+    assert len(compared) == 10
 
 
 #: Answers as BookSim does, with the exit code that it has after a good run; its configuration is left beside it.

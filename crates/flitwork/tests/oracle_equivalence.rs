@@ -328,7 +328,7 @@ fn packets_between_switches_arrive_as_in_the_oracle() {
         let plan = plan_on_switches(&case, seed, recording(seed, warmup, measurement, 600))?;
         Ok(plan.map(|plan| check(&plan.spec.network, &plan)).transpose()?.is_some())
     });
-    for kind in ["lash", "up_down", "table", "graph_valiant", "graph_ugal"] {
+    for kind in ["lash", "up_down", "table", "relation", "ecmp", "spray", "graph_valiant", "graph_ugal"] {
         assert!(with_rings.borrow().contains(kind), "no network with rings was routed by {kind}");
     }
 }

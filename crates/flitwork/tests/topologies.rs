@@ -380,6 +380,41 @@ fn dragonfly_plus_is_free_of_deadlock_with_one_virtual_channel() {
     }
 }
 
+/// GPUs of a server meet at its switch, those of a rail at its leaf; others by either in twice as many channels.
+#[test]
+fn rails_join_gpus_with_the_same_number() {
+    let mut random = Random(7);
+    for _ in 0..20 {
+        let [servers, gpus, units, spines] = [(1, 5), (1, 6), (1, 3), (1, 3)].map(|(low, high)| random.from(low, high));
+        let [pods, cores] = [(1, 2), (1, 2)].map(|(low, high)| random.from(low, high));
+        let written = json!({ "kind": "rail_optimized", "servers_per_leaf": servers, "gpus_per_server": gpus,
+            "leaves_per_rail": units, "spines": spines, "pods": pods, "cores": cores });
+        let (fabric, degrees) = checked(&written);
+        let all = pods * units * servers;
+        assert_eq!(fabric.terminals(), all * gpus, "{written}");
+        assert_eq!(fabric.routers(), all * (gpus + 1) + pods * (units * gpus + spines) + cores, "{written}");
+        let expected = |router: u32| match router {
+            _ if router < all * gpus => 2,
+            _ if router < all * (gpus + 1) => gpus,
+            _ if router < all * (gpus + 1) + pods * units * gpus => servers + spines,
+            _ if router < fabric.routers() - cores => units * gpus + cores,
+            _ => pods * spines,
+        };
+        assert_eq!(degrees, (0..fabric.routers()).map(expected).collect::<Vec<_>>(), "{written}");
+        for (gpu, hops) in (0..all * gpus).zip(distances(&fabric, 0)) {
+            let (server, unit) = (gpu / gpus, gpu / gpus / servers);
+            let near = [server == 0, gpu % gpus == 0 && unit == 0];
+            let expected = match near {
+                _ if gpu == 0 => 0,
+                [false, false] if unit / units > 0 => 6,
+                [false, false] => 4,
+                _ => 2,
+            };
+            assert_eq!(hops, expected, "{written}: {gpu}");
+        }
+    }
+}
+
 #[test]
 fn an_all_to_all_completes_and_not_before_its_bound() {
     for written in [
@@ -397,6 +432,10 @@ fn an_all_to_all_completes_and_not_before_its_bound() {
         json!({ "kind": "slim_fly", "q": 4, "terminals_per_router": 1 }),
         json!({ "kind": "dragonfly_plus", "leaves_per_group": 2, "spines_per_group": 2,
             "global_channels_per_spine": 1, "terminals_per_leaf": 3 }),
+        json!({ "kind": "rail_optimized", "servers_per_leaf": 2, "gpus_per_server": 3, "leaves_per_rail": 2, "spines": 2 }),
+        json!({ "kind": "rail_optimized", "servers_per_leaf": 4, "gpus_per_server": 4, "network_cycles_per_flit": 3 }),
+        json!({ "kind": "rail_optimized", "servers_per_leaf": 2, "gpus_per_server": 2, "leaves_per_rail": 2, "spines": 2,
+            "pods": 2, "cores": 1 }),
     ] {
         let plan = plan(&written, None, 16).unwrap_or_else(|e| panic!("{written}: {e}"));
         let result = simulate(&plan, &mut |_| true).unwrap_or_else(|e| panic!("{written}: {e}"));
@@ -431,6 +470,10 @@ fn a_field_that_makes_no_sense_is_named() {
             json!({ "kind": "dragonfly_plus", "leaves_per_group": 2, "spines_per_group": 2,
             "global_channels_per_spine": 2, "groups": 6 }),
             "groups = 6: expected 2 to 5",
+        ),
+        (
+            json!({ "kind": "rail_optimized", "servers_per_leaf": 4, "leaves_per_rail": 2 }),
+            "spines = 0: expected 1 to 60",
         ),
     ] {
         let error = plan(&written, None, 16).unwrap_err().to_string();

@@ -220,6 +220,7 @@ _TURNS = (
     "booksim-2-alltoall",
     "contention-free-alltoall",
     "dragonfly-routing",
+    "twisted-torus",
     "booksim-2-validation",
     "makino-1997-ap1000",
     "yokota-2010-unsteady",

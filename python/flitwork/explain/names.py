@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from flitwork.results.columns import WAIT_REASONS
@@ -53,7 +53,9 @@ class Places:
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._size = list(result.spec["network"]["topology"].get("size", ()))
+        topology = result.spec["network"]["topology"]
+        self._size = list(topology.get("size", ()))
+        self._names: Sequence[str] = topology.get("names") or ()
 
     @cached_property
     def channel_of(self) -> dict[tuple[int, int], int]:
@@ -63,7 +65,9 @@ class Places:
         return {end: number for number, end in enumerate(ends)}
 
     def router(self, router: int) -> str:
-        """``(3,1)`` on a grid, else its number."""
+        """``(3,1)`` where routers have coordinates; the name that the user gave it; else its number."""
+        if router < len(self._names):
+            return self._names[router]
         if not self._size:
             return str(router)
         at, left = [], router
@@ -73,11 +77,14 @@ class Places:
         return f"({','.join(map(str, at))})"
 
     def name(self, router: int, port: int, reason_at_source: bool = False) -> str:
-        """``channel (3,1) +x``, ``an ejection port of router 7`` or ``an injection port of router 7``."""
+        """``channel (3,1) +x``, ``channel leaf1 to spine2`` or ``an ejection port of router 7``."""
         if reason_at_source:
             return f"an injection port of router {self.router(router)}"
         channel = self.channel_of.get((router, port))
         if channel is None:
             return f"an ejection port of router {self.router(router)}"
+        if self._names:
+            far = int(self._result.columns["channels.to_router"][channel])
+            return f"channel {self.router(router)} to {self.router(far)}"
         names = self._result.described["channel_classes"]
         return f"channel {self.router(router)} {names[int(self._result.columns['channels.class'][channel])]}"

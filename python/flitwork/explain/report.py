@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from flitwork.explain.collisions import collisions
 from flitwork.explain.names import CAUSES
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ _STEPS = 3
 
 def sentences(found: Explanation) -> list[str]:
     """What an engineer would say of the run, the most important first."""
-    return [*(_path(found) if len(found.path) else _packets(found)), *_bound(found), *_steps(found)]
+    first = _path(found) if len(found.path) else _packets(found)
+    return [*first, *_bound(found), *_collisions(found), *_steps(found)]
 
 
 def _path(found: Explanation) -> Iterator[str]:
@@ -70,6 +72,16 @@ def _bound(found: Explanation) -> Iterator[str]:
         f"({bound.tightest.replace('_', ' ')}): this one took {ratio:.2f} times that, so at most {1 - 1 / ratio:.0%} "
         "of its time can be gained."
     )
+
+
+def _collisions(found: Explanation) -> Iterator[str]:
+    meet = collisions(found.result)
+    if meet and meet.flits > meet.even_flits:
+        yield (
+            f"Hashes collide: {found.places.name(meet.router, meet.port)} carried {meet.flits:,} flits, "
+            f"{meet.flits / meet.even_flits:.2f} times as many as the busiest channel would if all shortest paths were "
+            "used evenly. Another seed collides elsewhere; the routing spray spreads packets, not pairs of terminals."
+        )
 
 
 def _steps(found: Explanation) -> Iterator[str]:

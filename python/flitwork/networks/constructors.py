@@ -49,6 +49,7 @@ __all__ = [
     "KAryNTree",
     "Mesh",
     "NetworkOptions",
+    "RailOptimized",
     "RandomRegular",
     "RunOptions",
     "SlimFly",
@@ -107,7 +108,7 @@ class NetworkOptions(FlatOptions, total=False):
     channel: Channel | Mapping[str, Any]
     nic: Nic | Mapping[str, Any]
     router: Router | Mapping[str, Any]
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any]
     units: Units | Mapping[str, Any]
     without: Without | Mapping[str, Any]
     ring2: Literal["double", "single"]
@@ -139,7 +140,7 @@ def Torus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -186,7 +187,7 @@ def Mesh(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -234,7 +235,7 @@ def Grid(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -297,7 +298,7 @@ def Graph(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -375,7 +376,7 @@ def Crossbar(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -414,6 +415,7 @@ def Dragonfly(
     *,
     global_channels_per_router: int,
     routers_per_group: int,
+    arrangement: Literal["absolute", "relative", "circulant"] = default("absolute"),
     global_latency_cycles: int = default(None),
     global_latency_ns: float | str | Sequence[float | str] = default(None),
     groups: int = default(None),
@@ -423,7 +425,7 @@ def Dragonfly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -432,6 +434,8 @@ def Dragonfly(
 
     * ``global_channels_per_router``: Global channels of each router, h: 1 to 63.
     * ``routers_per_group``: Routers in each group, a: 1 to 64.
+    * ``arrangement``: In which order the global channels of a group, from its first router on, lead to the other
+      groups. Default: absolute.
     * ``global_latency_cycles``: Latency of global channels [cycles], 0 to 10000. Default: that of
       ``network.channel.latency_cycles``.
     * ``global_latency_ns``: ``global_latency_cycles`` in ns; or text with a unit.
@@ -453,6 +457,7 @@ def Dragonfly(
         "dragonfly",
         global_channels_per_router=global_channels_per_router,
         routers_per_group=routers_per_group,
+        arrangement=arrangement,
         global_latency_cycles=global_latency_cycles,
         global_latency_ns=global_latency_ns,
         groups=groups,
@@ -481,7 +486,7 @@ def DragonflyPlus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -535,7 +540,7 @@ def SlimFly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -583,7 +588,7 @@ def Hyperx(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -634,7 +639,7 @@ def FlattenedButterfly(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -683,7 +688,7 @@ def Hypercube(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -730,7 +735,7 @@ def TwistedTorus(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -782,7 +787,7 @@ def Circulant(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -822,6 +827,76 @@ def Circulant(
     )
 
 
+def RailOptimized(
+    *,
+    servers_per_leaf: int,
+    cores: int = default(0),
+    gpus_per_server: int = default(8),
+    leaves_per_rail: int = default(1),
+    network_cycles_per_flit: int = default(1),
+    network_latency_cycles: int = default(None),
+    network_latency_ns: float | str | Sequence[float | str] = default(None),
+    pods: int = default(1),
+    spines: int = default(0),
+    barrier_tree: BarrierTree | Mapping[str, Any] = default(None),
+    bus: Bus | Mapping[str, Any] = default(None),
+    channel: Channel | Mapping[str, Any] = default(None),
+    nic: Nic | Mapping[str, Any] = default(None),
+    router: Router | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    units: Units | Mapping[str, Any] = default(None),
+    without: Without | Mapping[str, Any] = default(None),
+    **flat: Unpack[FlatOptions],
+) -> Network:
+    """A rail-optimised cluster: servers of GPUs, a leaf switch for each rail, spine and core switches.
+
+    * ``servers_per_leaf``: Servers below each leaf switch: 1 to 64. They are a unit, with a leaf for each rail.
+    * ``cores``: Core switches, each with a cable to each spine. Default: 0; then there is one pod.
+    * ``gpus_per_server``: GPUs in each server, each a terminal with a cable to its server's switch and to the leaf of
+      its rail: 1 to 64. Default: 8.
+    * ``leaves_per_rail``: Leaf switches of each rail in each pod, which is the number of units in it. Default: 1.
+    * ``network_cycles_per_flit``: Cycles that a flit takes on each cable outside the servers: how many times slower
+      these are than the ones inside. Default: 1.
+    * ``network_latency_cycles``: Latency of the cables outside the servers [cycles]. Default: that of all channels.
+    * ``network_latency_ns``: ``network_latency_cycles`` in ns; or text with a unit.
+    * ``pods``: Pods. Default: 1.
+    * ``spines``: Spine switches in each pod, each with a cable to each leaf of the pod. Default: 0, rails that meet in
+      the servers alone; then there is one unit.
+    * ``barrier_tree``: Wires for barriers beside routers and channels. Default: none.
+    * ``bus``: A bus beside routers and channels. Default: none.
+    * ``channel``: The channels between routers.
+    * ``nic``: The network interfaces.
+    * ``router``: The input-queued virtual-channel router.
+    * ``routing``: Which route packets take. Default: dimension order, x first, on a grid; d_mod_k on a fat tree;
+      dragonfly_minimal on a dragonfly; on any other network shortest_path, or where that can deadlock lash or
+      hop_classes, whichever needs fewer virtual channels.
+    * ``units``: What a flit carries and how long a cycle takes: only for what is said in bytes, ns or bytes/s, and for
+      results in them.
+    * ``without``: Faults: cables, routers and terminals that do not work. Default: none.
+    """
+    return Network(
+        "rail_optimized",
+        servers_per_leaf=servers_per_leaf,
+        cores=cores,
+        gpus_per_server=gpus_per_server,
+        leaves_per_rail=leaves_per_rail,
+        network_cycles_per_flit=network_cycles_per_flit,
+        network_latency_cycles=network_latency_cycles,
+        network_latency_ns=network_latency_ns,
+        pods=pods,
+        spines=spines,
+        barrier_tree=barrier_tree,
+        bus=bus,
+        channel=channel,
+        nic=nic,
+        router=router,
+        routing=routing,
+        units=units,
+        without=without,
+        **flat,
+    )
+
+
 def RandomRegular(
     *,
     degree: int,
@@ -833,7 +908,7 @@ def RandomRegular(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -883,7 +958,7 @@ def KAryNTree(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],
@@ -929,7 +1004,7 @@ def Xgft(
     channel: Channel | Mapping[str, Any] = default(None),
     nic: Nic | Mapping[str, Any] = default(None),
     router: Router | Mapping[str, Any] = default(None),
-    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "hop_classes", "graph_valiant", "graph_ugal", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
+    routing: Routing | Literal["dimension_order", "duato", "duato_misrouting", "cross_line", "valiant", "romm", "min_adapt", "o1turn", "structured_pool", "shortest_path", "lash", "up_down", "table", "relation", "hop_classes", "graph_valiant", "graph_ugal", "ecmp", "spray", "dragonfly_minimal", "dragonfly_valiant", "dragonfly_ugal", "d_mod_k", "s_mod_k", "random_up", "adaptive_up"] | Mapping[str, Any] = default(None),
     units: Units | Mapping[str, Any] = default(None),
     without: Without | Mapping[str, Any] = default(None),
     **flat: Unpack[FlatOptions],

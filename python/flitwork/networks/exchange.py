@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flitwork.base.errors import ConfigError
 from flitwork.base.output_files import write_atomically
 from flitwork.networks.faults import working_topology
-from flitwork.networks.files import graph_of, listed
+from flitwork.networks.files import are_forwarding_tables, graph_of, listed
 from flitwork.networks.network import Network, check_network
 
 if TYPE_CHECKING:
@@ -18,12 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["from_networkx", "read_network", "to_networkx", "write_network"]
 
 
-def read_network(file: str | os.PathLike[str], /, **options: Any) -> Network:
+def read_network(
+    file: str | os.PathLike[str], /, *, forwarding: str | os.PathLike[str] | None = None, **options: Any
+) -> Network:
     """A network from a file: ``fw.read_network("cluster.ibnet", router=fw.Router(vcs=4))``.
 
     Formats: GraphML, an edge list in CSV (``a,b`` a line for a cable, or columns ``from,to`` for channels, with further
     columns ``latency_cycles``, ``latency_ns``, ``cycles_per_flit``, ``cables``), what ``ibnetdiscover`` prints, nets of
-    ibsim, and BookSim's anynet. The contents decide which it is. Names of routers and terminals are kept.
+    ibsim, BookSim's anynet, fat trees of htsim (``.topo``), and networks of ASTRA-sim's analytical backend (YAML). The
+    contents decide which it is. Names of routers and terminals are kept. The last two say how fast channels are: that
+    sets ``units.channel_bytes_per_s``, with flits of 64 bytes, if ``units`` does not say it.
+
+    ``forwarding`` is a file with the forwarding tables of the switches, as ``ibroute``, ``dump_lfts.sh``, ``dump_fts``
+    or opensm print them, beside what ``ibnetdiscover`` prints. The routing is then ``table``.
 
     ``options`` are those of ``fw.Graph``: ``router``, ``routing``, ``channel`` and others; ``terminals_per_router`` if
     the file does not say which terminals there are (default 1). A file that cannot be used is a
@@ -31,6 +38,16 @@ def read_network(file: str | os.PathLike[str], /, **options: Any) -> Network:
     """
     if not isinstance(file, (str, os.PathLike)):
         raise ConfigError("file", repr(file), "the name of a file")
+    if forwarding is not None:
+        if not isinstance(forwarding, (str, os.PathLike)):
+            raise ConfigError("forwarding", repr(forwarding), "the name of a file")
+        if "routing" in options:
+            raise ConfigError(
+                "forwarding", forwarding, "either forwarding tables or routing", "take one of the two out"
+            )
+        if not are_forwarding_tables(Path(forwarding)):
+            raise ConfigError("forwarding", forwarding, "forwarding tables as ibroute prints them: Unicast lids [...]")
+        options["routing"] = {"kind": "table", "file": forwarding}
     return Network("graph", file=file, **options)
 
 

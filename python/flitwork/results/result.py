@@ -20,6 +20,7 @@ from flitwork.planning.bound import Bound
 from flitwork.results import result_file
 from flitwork.results.columns import RESULT_COLUMNS, STALL_REASONS, WAIT_REASONS, row_of
 from flitwork.results.histogram import Histogram
+from flitwork.results.reordering import reordered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -319,6 +320,20 @@ class Result:
         found["network_latency_cycles"] = found["arrived_cycle"] - found["injected_cycle"]
         table = pd.DataFrame(found, copy=False)
         return with_units(table, self.units)
+
+    @cached_property
+    def reordering(self) -> pd.DataFrame:
+        """A row for each pair of terminals with packets that were overtaken; needs recorded packets.
+
+        A packet is reordered if one that its source created later for the same destination arrived before it (RFC 4737,
+        section 3.3). ``packets``: those of the pair that arrived; ``reordered_packets``; ``waiting_packets_max``: the
+        most packets at once that had arrived before one created earlier, for which a receiver that delivers in order
+        needs room.
+        """
+        packets = self.packets
+        if packets.empty and "packets.src" not in self.columns:
+            raise ConfigError("result.reordering", "no packets", "recorded packets", "run.record.packets = true")
+        return reordered(packets)
 
     @cached_property
     def channels(self) -> pd.DataFrame:

@@ -23,6 +23,7 @@ __all__ = [
     "DragonflyValiant",
     "Duato",
     "DuatoMisrouting",
+    "Ecmp",
     "GraphUgal",
     "GraphValiant",
     "HopClasses",
@@ -30,10 +31,12 @@ __all__ = [
     "MinAdapt",
     "O1Turn",
     "RandomUp",
+    "Relation",
     "Romm",
     "Routing",
     "SModK",
     "ShortestPath",
+    "Spray",
     "StructuredPool",
     "Table",
     "UpDown",
@@ -222,11 +225,31 @@ class Table(Routing):
     * ``next``: The next router: a row for each router, in it a column for each destination router, each the number of
       a router next to that of the row. A router's own column is ignored. Of parallel cables destination d takes number
       d modulo their number, in the order of their ports.
+    * ``ports``: The output port instead of the next router: a row for each router, in it a column for each destination
+      terminal, each the number of a port of the router of that row. -1 where no packet for that terminal comes, and at
+      its own router. Ports count from 0 in the order in which the cables of the router are listed.
     """
 
     KIND = "table"
     file: str = default(None)
     next: Sequence[Sequence[int]] = default(None)
+    ports: Sequence[Sequence[int]] = default(None)
+
+
+@value
+class Relation(Routing):
+    """On any network: by a list of the channels that packets may take in each place.
+
+    * ``rows``: The channels that packets may take, a row each: router, the router that the packet came from, the set
+      that it came in (both -1 from a terminal), its destination router, the next router, the set there.
+    * ``selection``: Which of several channels with a virtual channel to give a packet asks for. Default: most_credits.
+    * ``sets``: Sets into which the virtual channels of each port are divided, 1 to 255. Default: 1.
+    """
+
+    KIND = "relation"
+    rows: Sequence[Sequence[int]] = default(())
+    selection: Literal["most_credits", "random", "round_robin", "all"] = default("most_credits")
+    sets: int = default(1)
 
 
 @value
@@ -256,6 +279,24 @@ class GraphUgal(Routing):
     KIND = "graph_ugal"
     bias_bytes: float | str | Sequence[float | str] = default(None)
     bias_flits: int = default(0)
+
+
+@value
+class Ecmp(Routing):
+    """On any network: a shortest path for each pair of terminals, by a hash.
+
+    * ``seed``: Seed of the hash. Another one spreads the pairs of terminals differently.
+    """
+
+    KIND = "ecmp"
+    seed: int = default(0)
+
+
+@value
+class Spray(Routing):
+    """On any network: a random shortest path for each packet."""
+
+    KIND = "spray"
 
 
 @value

@@ -60,7 +60,8 @@ fn of_pairs(fabric: &Fabric, routing: &Routing, include_self: bool) -> Saturatio
         };
         (0..fabric.routers()).flat_map(of_router).collect()
     };
-    let (sources, sinks) = (ends(goes_by == GoesBy::Source), ends(goes_by == GoesBy::Destination));
+    let by = |end: GoesBy| goes_by == end || goes_by == GoesBy::Pair;
+    let (sources, sinks) = (ends(by(GoesBy::Source)), ends(by(GoesBy::Destination)));
     let mut loads = LoadAccumulator::new(fabric, routing);
     for &(src, sent_by) in &sources {
         for &(dst, received_by) in sinks.iter().filter(|sink| sink.0.router != src.router) {

@@ -6,14 +6,17 @@
 //!
 //! Paths are the lowest ports on shortest paths where these cannot deadlock, as on a HyperX, where they walk the
 //! dimensions in order; elsewhere those of LASH, in its layers. Each walk has a set of virtual channels for every
-//! layer, and a packet never returns from the sets of its second walk to those of the first.
+//! layer, and a packet never returns from the sets of its second walk to those of the first. Where the layers are more
+//! than the channels of the longest path, as on large random networks, there is a set for each channel walked instead,
+//! as under [`super::HopClassesOptions`].
 
 use super::Routing;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
 use super::lash::Lash;
-use super::port_table::{at_work, check, with_terminals};
+use super::port_table::{PortTable, at_work, check, longest_path, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip};
+use super::{Buffers, Finding, find_cycle};
 use crate::error::Result;
 use crate::mix::{draw_below, mix};
 use crate::topology::{End, Fabric};
@@ -45,10 +48,44 @@ const FIRST: u8 = 0;
 /// Its walk to the destination.
 const SECOND: u8 = 1;
 
-/// Two shortest paths. The label of a packet is the set of its walk, its mode which of the two walks it is on.
+/// The paths of both walks, and what keeps them free of deadlock.
+#[derive(Debug)]
+enum Paths {
+    /// Pairs of routers in layers.
+    Layers(Lash),
+    /// A set for each channel walked, of at most so many a walk.
+    Hops(PortTable, u8),
+}
+
+impl Paths {
+    /// Those with the fewest sets.
+    fn of(fabric: &Fabric) -> Result<Self> {
+        let table = PortTable::shortest(fabric);
+        if find_cycle(fabric, &table, Buffers::Shared, false) == Finding::Free {
+            return Ok(Paths::Layers(Lash::in_one_layer(fabric, table)));
+        }
+        let (hops, most) = (longest_path(fabric), MOST_SETS / 2);
+        match Lash::within(fabric, hops.min(most)) {
+            Some(lash) => Ok(Paths::Layers(lash)),
+            None if hops <= most => Ok(Paths::Hops(PortTable::balanced(fabric), hops as u8)),
+            None => Err(fabric.too_large(format!("shortest paths of at most {most} channels"), "")),
+        }
+    }
+
+    /// Sets of a walk.
+    fn sets(&self) -> u8 {
+        match self {
+            Paths::Layers(lash) => lash.layers(),
+            Paths::Hops(_, sets) => *sets,
+        }
+    }
+}
+
+/// Two shortest paths. The label of a packet is the set of its walk, or the first one of it; its mode which of the two
+/// walks it is on.
 #[derive(Debug)]
 pub struct GraphValiant {
-    paths: Lash,
+    paths: Paths,
     /// Routers with terminals, ascending.
     ends: Vec<u32>,
 }
@@ -57,14 +94,9 @@ impl GraphValiant {
     /// For a network in which all routers with terminals are joined.
     ///
     /// # Errors
-    /// More layers of paths than there are numbers for.
+    /// Paths that need more sets than there are numbers for.
     pub fn new(fabric: &Fabric) -> Result<Self> {
-        let paths = Lash::fewest_layers(fabric)?;
-        let most = MOST_SETS / 2;
-        if u32::from(paths.layers()) > most {
-            return Err(fabric.too_large(format!("paths that need at most {most} layers"), ""));
-        }
-        Ok(GraphValiant { paths, ends: with_terminals(fabric).collect() })
+        Ok(GraphValiant { paths: Paths::of(fabric)?, ends: with_terminals(fabric).collect() })
     }
 
     /// The intermediate router that `bits` draw.
@@ -72,9 +104,13 @@ impl GraphValiant {
         self.ends[draw_below(mix(bits), self.ends.len() as u64) as usize]
     }
 
-    /// The set of a walk.
+    /// The set of a walk, or the first one of it.
     pub(super) fn set(&self, walk: u8, from: u32, to: u32) -> u8 {
-        walk * self.paths.layers() + self.paths.layer(from, to)
+        let within = match &self.paths {
+            Paths::Layers(lash) => lash.layer(from, to),
+            Paths::Hops(..) => 0,
+        };
+        walk * self.paths.sets() + within
     }
 
     /// A packet on its way to the intermediate router.
@@ -89,13 +125,16 @@ impl GraphValiant {
 
     /// The port of `router` on the way to another one with terminals.
     pub(super) fn port(&self, router: u32, to: u32) -> Option<u8> {
-        self.paths.next(router, to)
+        match &self.paths {
+            Paths::Layers(lash) => lash.next(router, to),
+            Paths::Hops(table, _) => table.next(router, to),
+        }
     }
 }
 
 impl HopByHop for GraphValiant {
     fn division(&self) -> Division {
-        Division::Equal(2 * self.paths.layers())
+        Division::Equal(2 * self.paths.sets())
     }
 
     fn start(&self, src: End, dst: End, bits: u64) -> Head {
@@ -121,10 +160,12 @@ impl HopByHop for GraphValiant {
     }
 
     fn forget(&self, at: &mut At, head: &mut Head) {
-        (at.port, at.set) = (None, None);
-        if head.trip.mode == FIRST && at.router == head.to {
+        let by_hops = matches!(self.paths, Paths::Hops(..));
+        if head.trip.mode == FIRST && at.router == head.to || by_hops && at.set.is_some() {
             head.label = 0;
         }
+        at.port = at.port.filter(|_| by_hops).map(|_| 0);
+        at.set = at.set.filter(|_| by_hops);
     }
 
     fn enter(&self, at: u32, dst: u32, head: &mut Head, _bits: &dyn Fn() -> u64) {
@@ -135,7 +176,11 @@ impl HopByHop for GraphValiant {
 
     fn choice(&self, at: &At, head: &Head) -> Choice {
         let ports = self.port(at.router, head.to).map_or(0, |port| 1 << port);
-        Choice { ports, set: head.label as u8, ..Choice::default() }
+        let set = match (&self.paths, at.set) {
+            (Paths::Hops(_, sets), Some(before)) => (before + 1).min(2 * sets - 1),
+            _ => head.label as u8,
+        };
+        Choice { ports, set, ..Choice::default() }
     }
 }
 

@@ -29,6 +29,8 @@ pub enum GoesBy {
     Source,
     /// The destination terminal.
     Destination,
+    /// Both terminals.
+    Pair,
 }
 
 /// Where a packet is when it is asked for its choice.

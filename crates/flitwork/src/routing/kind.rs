@@ -199,7 +199,11 @@ routings! {
     UpDown = "up_down": super::UpDownOptions, "on any network: up towards a root, then down; needs one virtual channel", "root",
         "Schroeder et al., IEEE J. Selected Areas in Communications 9(8), 1991";
     /// On any network: by a table of next routers.
-    Table = "table": super::TableOptions, "on any network: the next router from a table, by router and destination", "next, file", "";
+    Table = "table": super::TableOptions, "on any network: the next router from a table, by router and destination", "next, ports, file", "";
+    /// On any network: by a list of the channels that packets may take in each place.
+    Relation = "relation": super::RelationOptions,
+        "on any network: the channels that you list for each router, input and destination", "sets, rows, selection",
+        "Dally and Towles 2004, section 8.3";
     /// On any network: the lowest port on a shortest path, with a set of virtual channels for each channel walked.
     HopClasses = "hop_classes": HopClassesOptions,
         "on any network: a shortest path, a set of virtual channels for each channel walked", "",
@@ -212,6 +216,12 @@ routings! {
     GraphUgal = "graph_ugal": super::GraphUgalOptions,
         "on any network: by a shortest path, or by a random router where the queue is shorter there (UGAL-L)",
         "bias_flits", "Singh, PhD thesis, Stanford 2005";
+    /// On any network: a shortest path for each pair of terminals, by a hash.
+    Ecmp = "ecmp": super::EcmpOptions, "on any network: one of the shortest paths for each pair of terminals, by a hash", "seed",
+        "Hopps, RFC 2992, 2000";
+    /// On any network: a random shortest path for each packet.
+    Spray = "spray": super::SprayOptions, "on any network: one of the shortest paths for each packet, at random", "",
+        "Dixit, Prakash, Hu and Kompella, IEEE INFOCOM 2013";
     /// On a dragonfly: by one global channel at most. The default of dragonflies.
     DragonflyMinimal = "dragonfly_minimal": super::DragonflyMinimalOptions,
         "on a dragonfly: by one global channel at most, and the fewest local ones", "",

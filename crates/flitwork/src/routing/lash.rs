@@ -7,12 +7,12 @@
 //!
 //! Of several shortest paths it is one over little used channels ([`PortTable::balanced`]).
 
+use super::Routing;
 use super::acyclic::Acyclic;
 use super::hop_by_hop::{At, Head, HopByHop};
 use super::kind::{AnyOptions, Network};
 use super::port_table::{PortTable, at_work, check, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip};
-use super::{Buffers, Finding, Routing, find_cycle};
 use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
@@ -86,16 +86,9 @@ impl Lash {
         Some(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
     }
 
-    /// Lowest ports on shortest paths where these cannot deadlock, so that one layer is enough; else [`Lash::new`].
-    ///
-    /// # Errors
-    /// More layers than there are numbers.
-    pub(super) fn fewest_layers(fabric: &Fabric) -> Result<Self> {
-        let table = PortTable::shortest(fabric);
-        if find_cycle(fabric, &table, Buffers::Shared, false) != Finding::Free {
-            return Lash::new(fabric);
-        }
-        Ok(Lash { routers: fabric.routers(), table, layers: 1, layer: Vec::new() })
+    /// The paths of a table that cannot deadlock in one layer.
+    pub(super) fn in_one_layer(fabric: &Fabric, table: PortTable) -> Self {
+        Lash { routers: fabric.routers(), table, layers: 1, layer: Vec::new() }
     }
 
     /// Layers of virtual channels.
@@ -160,6 +153,7 @@ impl HopByHop for Lash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::{Buffers, Finding, find_cycle};
     use crate::topology::{graph, ring};
 
     /// As the paper has it of rings.

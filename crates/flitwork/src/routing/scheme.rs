@@ -35,7 +35,7 @@ pub struct Start {
 }
 
 /// What a packet may ask for at a router. Output ports are bits, `2 * dimension + (1 if minus)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Choice {
     /// Ports that lead towards the destination; on a grid the lowest 16.
     pub ports: u64,

@@ -102,7 +102,8 @@ impl TreeSteps {
     #[inline(always)]
     pub fn label(&self, src: u32, dst: u32) -> u32 {
         match self.rule.label {
-            GoesBy::Routers => 0,
+            // No rule of trees looks at both.
+            GoesBy::Routers | GoesBy::Pair => 0,
             GoesBy::Source => src,
             GoesBy::Destination => dst,
         }

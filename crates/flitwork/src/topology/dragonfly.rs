@@ -2,9 +2,12 @@
 //! ISCA 2008.
 //!
 //! Routers form groups. Every router of a group has a channel to every other, and `h` global channels to other groups.
-//! Global channel `k` of a group, from 0, is the one of router `floor(k / h)`; it leads to the group that comes
-//! `k mod (g - 1)`-th when the others are counted upwards from group 0. Where a group has more global channels than
-//! there are other groups, each pair of groups has as many as all pairs can have, and the rest are left out.
+//! Global channel `k` of a group, from 0, is the one of router `floor(k / h)`; it leads to group number `k mod (g - 1)`
+//! of the others, in the order of the arrangement. Where a group has more global channels than there are other groups,
+//! each pair of groups has as many as all pairs can have, and the rest are left out.
+//!
+//! Arrangements are those that E. Hastings, D. Rincon-Cruz, M. Spehlmann, S. Meyers, A. Xu, D. P. Bunde and V. J. Leung
+//! compare: "Comparing global link arrangements for Dragonfly networks", IEEE CLUSTER 2015.
 
 use super::fabric::{self, MOST_CHANNEL_CYCLES};
 use super::kind::{Topology, one};
@@ -40,6 +43,40 @@ pub struct Dragonfly {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(max = MOST_CHANNEL_CYCLES))]
     pub global_latency_cycles: Option<u32>,
+    /// In which order the global channels of a group, from its first router on, lead to the other groups. Default:
+    /// absolute.
+    #[serde(default, skip_serializing_if = "Arrangement::is_absolute")]
+    pub arrangement: Arrangement,
+}
+
+/// In which order the global channels of a group lead to the other groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// By their numbers, upwards from group 0.
+    #[default]
+    Absolute,
+    /// Upwards from the group's own number, and on from group 0 behind the last.
+    Relative,
+    /// The next group, the one before, the next but one, and so on to both sides.
+    Circulant,
+}
+
+impl Arrangement {
+    fn is_absolute(&self) -> bool {
+        *self == Arrangement::Absolute
+    }
+
+    /// The number of the global channel from one of `groups` to another one, of one to each.
+    fn channel(self, from: u32, to: u32, groups: u32) -> u32 {
+        let up = (to + groups - from) % groups;
+        match self {
+            Arrangement::Absolute => other(from, to),
+            Arrangement::Relative => up - 1,
+            Arrangement::Circulant if 2 * up <= groups => 2 * (up - 1),
+            Arrangement::Circulant => 2 * (groups - up) - 1,
+        }
+    }
 }
 
 impl Dragonfly {
@@ -51,6 +88,7 @@ impl Dragonfly {
             groups,
             terminals_per_router: one(),
             global_latency_cycles: None,
+            arrangement: Arrangement::Absolute,
         }
     }
 
@@ -128,11 +166,11 @@ impl Dragonfly {
 
     /// The global channels from `group` to those with higher numbers, and back.
     fn global(&self, group: u32, groups: u32) -> impl Iterator<Item = Channel> + use<> {
-        let (a, h, latency_cycles) =
-            (self.routers_per_group, self.global_channels_per_router, self.global_latency_cycles);
+        let &Dragonfly { routers_per_group: a, global_channels_per_router: h, arrangement, .. } = self;
+        let latency_cycles = self.global_latency_cycles;
         let copies = a * h / (groups - 1);
         let end = move |group: u32, to: u32, copy: u32| {
-            let k = copy * (groups - 1) + other(group, to);
+            let k = copy * (groups - 1) + arrangement.channel(group, to, groups);
             (group * a + k / h, (a - 1 + k % h) as usize)
         };
         let pairs = (group + 1..groups).flat_map(move |to| (0..copies).map(move |copy| (to, copy)));
@@ -201,6 +239,29 @@ mod tests {
             for (pair, &found) in between(&fabric, a, groups).iter().enumerate() {
                 let same = pair as u32 / groups == pair as u32 % groups;
                 assert_eq!(found, if same { a * (a - 1) } else { copies }, "a = {a}, h = {h}, {groups} groups");
+            }
+        }
+    }
+
+    /// Of nine groups of four routers, the groups that those of group 2 are joined to.
+    #[test]
+    fn arrangements_order_the_other_groups() {
+        let of_group_2 = |arrangement: Arrangement| -> Vec<u32> {
+            let fabric = Dragonfly { arrangement, ..dragonfly(4, 2, 1, None) }.fabric().unwrap();
+            let channels = (8..12).flat_map(|router| [3, 4].map(|port| (router, port)));
+            channels.map(|(router, port)| fabric.peer(router, port).unwrap().0 / 4).collect()
+        };
+        assert_eq!(of_group_2(Arrangement::Absolute), [0, 1, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(of_group_2(Arrangement::Relative), [3, 4, 5, 6, 7, 8, 0, 1]);
+        assert_eq!(of_group_2(Arrangement::Circulant), [3, 1, 4, 0, 5, 8, 6, 7]);
+        for arrangement in [Arrangement::Relative, Arrangement::Circulant] {
+            for groups in [2, 3, 4, 7, 8] {
+                let fabric = Dragonfly { arrangement, ..dragonfly(4, 2, 1, Some(groups)) }.fabric().unwrap();
+                let copies = 8 / (groups - 1);
+                for (pair, &found) in between(&fabric, 4, groups).iter().enumerate() {
+                    let same = pair as u32 / groups == pair as u32 % groups;
+                    assert_eq!(found, if same { 12 } else { copies }, "{arrangement:?}, {groups} groups");
+                }
             }
         }
     }

@@ -61,7 +61,7 @@ topologies! {
     Crossbar = "crossbar": super::Crossbar, "one router with all terminals at it", "terminals";
     /// A dragonfly: groups of routers that are joined each to each, and groups that are joined each to each.
     Dragonfly = "dragonfly": super::Dragonfly, "groups joined each to each, of routers joined each to each",
-        "routers_per_group, global_channels_per_router, groups, terminals_per_router, global_latency_cycles",
+        "routers_per_group, global_channels_per_router, groups, terminals_per_router, global_latency_cycles, arrangement",
         "Kim, Dally, Scott and Abts, ISCA 2008";
     /// A Dragonfly+ (Megafly): groups of leaf and spine routers, the spines joined to other groups.
     DragonflyPlus = "dragonfly_plus": super::DragonflyPlus,
@@ -87,6 +87,11 @@ topologies! {
     /// A circulant network: a ring with chords of the same strides at every router.
     Circulant = "circulant": super::Circulant, "ring with chords of the same strides at every router",
         "routers, strides, terminals_per_router", "Bermond, Comellas and Hsu, J. Parallel Distrib. Comput. 24(1), 1995";
+    /// A rail-optimised cluster: servers of GPUs, a leaf switch for each rail, spine and core switches.
+    RailOptimized = "rail_optimized": super::RailOptimized,
+        "servers of GPUs behind a switch each, a leaf switch for each rail, spines and cores",
+        "servers_per_leaf, gpus_per_server, leaves_per_rail, spines, pods, cores, network_cycles_per_flit, network_latency_cycles",
+        "Wang, Ghobadi, Shakeri, Zhang and Hasani, HOTI 2024";
     /// A random regular network: every router has the same number of cables, to random other routers.
     RandomRegular = "random_regular": super::RandomRegular,
         "random network with the same number of cables at each router",

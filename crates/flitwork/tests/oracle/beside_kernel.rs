@@ -1,6 +1,6 @@
 //! One plan in the kernel and in the oracle: all that both say of it must be the same.
 
-use super::cases::any_network::{next_routers, switches};
+use super::cases::any_network::{next_routers, ports, relation, switches};
 use super::cases::{Case, fit_policy};
 use super::created::created;
 use super::driven::Decide;
@@ -49,8 +49,11 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
     let on = |rings: bool| {
         let fabric = switches(terminals, rings, slow, seed);
         let mut spec = spec.clone();
-        if let Some(RoutingSpec::Table(options)) = &mut spec.network.routing {
-            options.next = next_routers(&fabric, seed);
+        match &mut spec.network.routing {
+            Some(RoutingSpec::Table(options)) if seed.is_multiple_of(2) => options.ports = ports(&fabric, seed),
+            Some(RoutingSpec::Table(options)) => options.next = next_routers(&fabric, seed),
+            Some(RoutingSpec::Relation(options)) => relation(&fabric, seed, options),
+            _ => {}
         }
         fit_policy(&mut spec.network.router, &spec.network.nic, &fabric, 1);
         Plan::on_fabric(&spec, fabric)

@@ -147,6 +147,7 @@ impl Machine {
             RoutingSpec::ShortestPath(_) | RoutingSpec::HopClasses(_) => self.routers() > 1,
             RoutingSpec::Lash(_) | RoutingSpec::UpDown(_) | RoutingSpec::Table(_) => self.routers() > 1,
             RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => self.routers() > 1,
+            RoutingSpec::Ecmp(_) | RoutingSpec::Spray(_) | RoutingSpec::Relation(_) => self.routers() > 1,
             _ => true,
         }
     }

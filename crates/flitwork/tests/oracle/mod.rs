@@ -11,6 +11,7 @@ pub mod cases;
 mod congestion;
 mod copies;
 mod created;
+mod dragonfly;
 pub mod driven;
 #[cfg(test)]
 mod hand_computed;

@@ -1,5 +1,5 @@
-//! The routes of routings that go by tables, on any network: "lash", "hop_classes", "up_down", "table" and
-//! "graph_valiant" of "Routing hop by hop" in docs/model.md, found the slow way.
+//! The routes of routings that go by tables, on any network: "lash", "hop_classes", "up_down", "table",
+//! "graph_valiant" and "ecmp" of "Routing hop by hop" in docs/model.md, found the slow way.
 
 use flitwork::spec::RoutingSpec;
 use flitwork::topology::Fabric;
@@ -20,8 +20,10 @@ pub struct Routes {
     from_above: HashSet<Step>,
     /// lash: the layer of source and destination.
     layer: HashMap<(u32, u32), usize>,
-    /// Sets of VCs.
+    /// Sets of VCs; of two walks those of one.
     pub sets: usize,
+    /// graph_valiant: a set for each channel walked.
+    pub by_hops: bool,
 }
 
 /// Terminals that each port was given so far.
@@ -47,6 +49,9 @@ impl Routes {
             RoutingSpec::UpDown(options) => Some(up_down(fabric, options.root.expect("it was resolved"))),
             RoutingSpec::Table(options) => Some(table(fabric, &options.next)),
             RoutingSpec::GraphValiant(_) | RoutingSpec::GraphUgal(_) => Some(two_walks(fabric)),
+            RoutingSpec::Ecmp(_) | RoutingSpec::Spray(_) => {
+                Some(Routes { sets: sets_of_equal_paths(fabric), ..Routes::default() })
+            }
             _ => None,
         }
     }
@@ -166,7 +171,8 @@ fn lash(fabric: &Fabric) -> Routes {
     routes
 }
 
-/// graph_valiant: the lowest ports on shortest paths, unless they close a cycle; then the paths of LASH.
+/// graph_valiant: the lowest ports on shortest paths, unless they close a cycle; then the paths of LASH, or of
+/// hop_classes if LASH needs more layers than the longest path has channels.
 fn two_walks(fabric: &Fabric) -> Routes {
     let mut routes = Routes { sets: 1, ..Routes::default() };
     let mut dependencies = Dependencies::new();
@@ -185,7 +191,40 @@ fn two_walks(fabric: &Fabric) -> Routes {
             }
         }
     }
-    if has_cycle(dependencies) { lash(fabric) } else { routes }
+    if !has_cycle(dependencies) {
+        return routes;
+    }
+    let hops = |to: u32| ends(fabric).into_iter().map(move |src| distances(fabric, to, &|_| true)[&src]);
+    let longest = ends(fabric).into_iter().flat_map(hops).max().unwrap_or(0);
+    let layers = lash(fabric);
+    if layers.sets <= longest {
+        return layers;
+    }
+    Routes { first: layers.first, sets: longest, by_hops: true, ..Routes::default() }
+}
+
+/// ecmp, spray: one set, unless the shortest paths close a cycle; then one for each channel of the longest.
+fn sets_of_equal_paths(fabric: &Fabric) -> usize {
+    let (mut dependencies, mut longest) = (Dependencies::new(), 1);
+    for to in ends(fabric) {
+        let hops = distances(fabric, to, &|_| true);
+        let nearer = |router: u32| -> Vec<Step> {
+            let leads = |_, far: u32| hops.get(&far).is_some_and(|h| h + 1 == hops[&router]);
+            ports_to(fabric, router, leads).into_iter().map(|port| (router, port)).collect()
+        };
+        let sources = || ends(fabric).into_iter().filter(|&src| src != to);
+        longest = longest.max(sources().map(|src| hops[&src]).max().unwrap_or(0));
+        let mut left: Vec<Step> = sources().flat_map(nearer).collect();
+        let mut walked = HashSet::new();
+        while let Some(step) = left.pop() {
+            let next = fabric.peer(step.0, step.1).expect("it exists").0;
+            if walked.insert(step) && next != to {
+                dependencies.extend(nearer(next).into_iter().map(|after| (step, after)));
+                left.extend(nearer(next));
+            }
+        }
+    }
+    if has_cycle(dependencies) { longest } else { 1 }
 }
 
 /// Takes out channels that nothing depends on until none is left.

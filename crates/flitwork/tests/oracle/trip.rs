@@ -3,33 +3,36 @@
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
 use super::router::VcId;
-use flitwork::routing::{RingDirections, Tie};
+use flitwork::routing::{RelationOptions, RingDirections, Tie};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// dragonfly_valiant: the mode of a packet that has come to its intermediate group; before that it is 1 more than the
 /// group, and 0 where there is none.
-const TURNED: usize = usize::MAX;
+pub(super) const TURNED: usize = usize::MAX;
 
 /// What a packet carries with its head.
 #[derive(Debug, Clone)]
 pub struct Trip {
     /// The router that it walks to.
-    target: u32,
+    pub(super) target: u32,
     /// The router in which the walk at hand began.
-    start: u32,
+    pub(super) start: u32,
     /// Whether it walks each dimension towards minus.
-    minus: Vec<bool>,
+    pub(super) minus: Vec<bool>,
     /// Datelines crossed.
-    crossed: usize,
+    pub(super) crossed: usize,
     /// Cross-Line: the virtual network; two walks: which; O1TURN: which order.
-    mode: usize,
+    pub(super) mode: usize,
     /// graph_ugal: the router that it may go by, or does.
-    via: u32,
+    pub(super) via: u32,
     /// Detours left.
-    detours: u32,
+    pub(super) detours: u32,
     /// Channels walked.
     pub hops: u32,
+    /// graph_valiant: the set of the first channel, where there is one for each channel walked.
+    pub(super) first_set: usize,
 }
 
 /// An output port and the VCs of it that a packet may use.
@@ -82,8 +85,11 @@ impl Machine {
             RoutingSpec::DuatoMisrouting(options) => options.misroutes,
             _ => 0,
         };
-        let mut trip = Trip { target, start: src, minus, crossed: 0, mode, via, detours, hops: 0 };
+        let mut trip = Trip { target, start: src, minus, crossed: 0, mode, via, detours, hops: 0, first_set: 0 };
         self.turn(src, packet, &mut trip);
+        if let Some(routes) = self.routes.as_ref().filter(|routes| routes.by_hops) {
+            trip.first_set = trip.mode * routes.sets;
+        }
         Some(trip)
     }
 
@@ -117,12 +123,17 @@ impl Machine {
 
     /// Whether the routing goes by the coordinates of a grid.
     fn by_coordinates(&self) -> bool {
-        use RoutingSpec::{DragonflyMinimal, DragonflyUgal, DragonflyValiant, HopClasses, ShortestPath};
+        use RoutingSpec::{DragonflyMinimal, DragonflyUgal, DragonflyValiant, HopClasses, Relation, ShortestPath};
         self.tree_rule().is_none()
             && self.routes.is_none()
             && !matches!(
                 self.routing_spec,
-                ShortestPath(_) | HopClasses(_) | DragonflyMinimal(_) | DragonflyValiant(_) | DragonflyUgal(_)
+                ShortestPath(_)
+                    | HopClasses(_)
+                    | Relation(_)
+                    | DragonflyMinimal(_)
+                    | DragonflyValiant(_)
+                    | DragonflyUgal(_)
             )
     }
 
@@ -207,7 +218,7 @@ impl Machine {
     }
 
     /// Set `i` of `k` equal ones, or one of two with a middle VC that belongs to both.
-    fn equal_set(&self, i: usize, k: usize) -> Range<usize> {
+    pub(super) fn equal_set(&self, i: usize, k: usize) -> Range<usize> {
         if self.router.compat.shared_middle_vc {
             let least = self.vcs / 2;
             return [0..self.vcs - least, least..self.vcs][i].clone();
@@ -235,6 +246,23 @@ impl Machine {
             let minimal = (trip.target != here).then(|| vec![offer()]);
             return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
         }
+        if let RoutingSpec::Relation(options) = &self.routing_spec {
+            return (trip.target != here).then(|| self.by_rows(here, came_by, trip.target, options));
+        }
+        if let (RoutingSpec::Ecmp(_) | RoutingSpec::Spray(_), Some(routes)) = (&self.routing_spec, &self.routes) {
+            let port = || self.one_of_the_shortest(here, trip.target, packet);
+            let set = if routes.sets == 1 { 0 } else { trip.hops as usize };
+            let offer = || Offer { port: port(), vcs: self.equal_set(set, routes.sets) };
+            let minimal = (trip.target != here).then(|| vec![offer()]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
+        if let RoutingSpec::Table(options) = &self.routing_spec
+            && !options.ports.is_empty()
+        {
+            let port = || options.ports[here as usize][packet.dst as usize] as usize;
+            let minimal = (trip.target != here).then(|| vec![Offer { port: port(), vcs: 0..self.vcs }]);
+            return minimal.map(|minimal| Choice { minimal, escape: None, away: vec![], hops_left: vec![0] });
+        }
         if let Some(routes) = &self.routes {
             let came_from = Some(came_by.0).filter(|&port| port < self.fabric.network_ports_of(here));
             let walks = match self.routing_spec {
@@ -243,7 +271,13 @@ impl Machine {
             };
             let walk = if walks == 2 { trip.mode } else { 0 };
             let set = |walk: usize, to: u32| {
-                self.equal_set(walk * routes.sets + routes.set(trip.start, to), walks * routes.sets)
+                let number = match routes.by_hops {
+                    // The other way of UGAL begins in set 0.
+                    true if walk < trip.mode => trip.hops as usize,
+                    true => trip.first_set + trip.hops as usize,
+                    false => walk * routes.sets + routes.set(trip.start, to),
+                };
+                self.equal_set(number, walks * routes.sets)
             };
             let offer = |walk: usize, to: u32| Offer { port: routes.port(here, came_from, to), vcs: set(walk, to) };
             if trip.target == here {
@@ -352,105 +386,11 @@ impl Machine {
         Some(Choice { hops_left: minimal.iter().map(left).collect(), minimal, escape, away })
     }
 
-    /// The port and VCs of a packet in a dragonfly. In a group it walks straight to a router; out of it by this
-    /// router's lowest port that leads to the destination's group, else to one of those that have such a port.
-    fn dragonfly_offer(&self, here: u32, came_by: VcId, to: u32) -> Offer {
-        let group = |router: u32| router / self.group;
-        let leading = |router: u32, there: &dyn Fn(u32) -> bool| {
-            (0..self.fabric.network_ports())
-                .find(|&port| self.fabric.peer(router, port).is_some_and(|(far, _)| there(far)))
-        };
-        let out = |router: u32| leading(router, &|far| group(far) == group(to));
-        let sets = if self.group == 1 { 1 } else { 2 };
-        if group(here) == group(to) {
-            let port = leading(here, &|far| far == to).expect("routers of a group are joined");
-            let entered = came_by.0 < self.fabric.network_ports_of(here);
-            return Offer { port, vcs: self.equal_set(usize::from(entered), sets) };
-        }
-        let port = out(here).unwrap_or_else(|| {
-            let ours = (0..self.routers() as u32).filter(|&router| group(router) == group(here));
-            let gates: Vec<u32> = ours.filter(|&router| out(router).is_some()).collect();
-            let gate = gates[to as usize % gates.len()];
-            leading(here, &|far| far == gate).expect("routers of a group are joined")
-        });
-        Offer { port, vcs: self.equal_set(0, sets) }
-    }
-
     /// graph_valiant, graph_ugal: a router with terminals.
     fn router_with_terminals(&self, bits: u64) -> u32 {
         let routers = 0..self.routers() as u32;
         let ends: Vec<u32> = routers.filter(|&router| !self.fabric.terminals_at(router).is_empty()).collect();
         ends[below(mix(bits), ends.len() as u64) as usize]
-    }
-
-    /// dragonfly_valiant: the group that a packet goes by, if it does by one.
-    fn intermediate_group(&self, src: u32, dst: u32, bits: u64) -> Option<usize> {
-        let (from, to) = (src / self.group, dst / self.group);
-        let others: Vec<u32> = (0..self.routers() as u32 / self.group).filter(|&g| g != from && g != to).collect();
-        let drawn = || below(mix(bits), others.len() as u64) as usize;
-        (from != to && !others.is_empty()).then(|| others[drawn()] as usize)
-    }
-
-    /// dragonfly_ugal: of a packet that has gone minimally so far the minimal port, and at its source another one; if
-    /// it is progressive, in all of its source's group.
-    fn minimal_or_other(&self, here: u32, came_by: VcId, trip: &Trip) -> Choice {
-        let straight = Trip { mode: 0, ..trip.clone() };
-        let group = |router: u32| router / self.group;
-        let at_source = came_by.0 >= self.fabric.network_ports_of(here);
-        let out = group(here) != group(trip.target);
-        let mut first = self.valiant_offer(here, came_by, &straight);
-        let next = self.fabric.peer(here, first.port).expect("it is on the route").0;
-        if self.progressive() && at_source && out && group(next) == group(here) {
-            first.vcs = self.equal_set(0, self.group_sets());
-        }
-        let mut minimal = vec![first];
-        let mut hops_left = vec![self.channels(here, &straight)];
-        let other = self.valiant_offer(here, came_by, trip);
-        let decides = at_source || self.progressive() && out;
-        if decides && trip.mode != 0 && other.port != minimal[0].port {
-            minimal.push(other);
-            hops_left.push(self.channels(here, trip));
-        }
-        Choice { minimal, escape: None, away: vec![], hops_left }
-    }
-
-    /// dragonfly_ugal: the channels of a route from `here`, by an intermediate group or not.
-    fn channels(&self, here: u32, trip: &Trip) -> u32 {
-        let (mut at, mut trip, mut channels) = (here, trip.clone(), 0);
-        while at != trip.target {
-            if trip.mode == 1 + (at / self.group) as usize {
-                trip.mode = TURNED;
-            }
-            let port = self.valiant_offer(at, (0, 0), &trip).port;
-            at = self.fabric.peer(at, port).expect("it is on the route").0;
-            channels += 1;
-        }
-        channels
-    }
-
-    /// dragonfly_valiant: the port of dragonfly_minimal to the router of the intermediate group with the place of the
-    /// destination in its own, or to the destination; and the set.
-    fn valiant_offer(&self, here: u32, came_by: VcId, trip: &Trip) -> Offer {
-        if here == trip.target {
-            return Offer { port: 0, vcs: 0..0 };
-        }
-        let via = (trip.mode != 0 && trip.mode != TURNED).then(|| trip.mode as u32 - 1);
-        let to = via.map_or(trip.target, |group| group * self.group + trip.target % self.group);
-        let Offer { port, .. } = self.dragonfly_offer(here, came_by, to);
-        let by_network = came_by.0 < self.fabric.network_ports_of(here);
-        let at_its_group = here / self.group == trip.target / self.group;
-        let set = if at_its_group && by_network { 2 } else { usize::from(trip.mode == TURNED) };
-        Offer { port, vcs: self.equal_set(set + usize::from(self.progressive()), self.group_sets()) }
-    }
-
-    /// dragonfly_ugal: whether a packet may decide twice.
-    fn progressive(&self) -> bool {
-        matches!(&self.routing_spec, RoutingSpec::DragonflyUgal(options) if options.progressive)
-    }
-
-    /// dragonfly_valiant, dragonfly_ugal: sets of VCs.
-    fn group_sets(&self) -> usize {
-        usize::from(self.progressive()) + if self.group == 1 { 2 } else { 3 }
     }
 
     /// How many channels lead from each router to `to`, found by looking one further again and again.
@@ -479,12 +419,54 @@ impl Machine {
 
     /// The lowest port from which fewer channels lead to `to` than from here.
     fn shortest_path_port(&self, here: u32, to: u32) -> usize {
+        self.shortest_path_ports(here, to)[0]
+    }
+
+    /// The ports from which fewer channels lead to `to` than from here, ascending.
+    fn shortest_path_ports(&self, here: u32, to: u32) -> Vec<usize> {
         let next = |router: u32, port: usize| self.fabric.peer(router, port).map(|(far, _)| far);
         let distance = self.distances(to);
         let nearer = |&port: &usize| {
             next(here, port).is_some_and(|far| distance[far as usize].map(|d| d + 1) == distance[here as usize])
         };
-        (0..self.fabric.network_ports()).find(nearer).expect("there is a path")
+        (0..self.fabric.network_ports()).filter(nearer).collect()
+    }
+
+    /// relation: what the rows say of a packet that came to router `here` by an input VC.
+    fn by_rows(&self, here: u32, came_by: VcId, to: u32, options: &RelationOptions) -> Choice {
+        let k = options.sets as usize;
+        let entered = came_by.0 < self.fabric.network_ports_of(here);
+        let set = (0..k).find(|&set| self.equal_set(set, k).contains(&came_by.1)).expect("a set") as i64;
+        let from = || i64::from(self.fabric.feeder(here, came_by.0).expect("a channel").0);
+        let place = if entered { [i64::from(here), from(), set] } else { [i64::from(here), -1, -1] };
+        let rows = options.rows.iter().filter(|row| row[..3] == place && row[3] == i64::from(to));
+        let rows: Vec<(i64, usize)> = rows.map(|row| (row[4], row[5] as usize)).collect();
+        let ports = |next: i64| -> Vec<usize> {
+            let leads = |&port: &usize| self.fabric.peer(here, port).is_some_and(|(far, _)| i64::from(far) == next);
+            (0..self.fabric.network_ports()).filter(leads).collect()
+        };
+        let first = rows[0].1;
+        let adaptive = rows.iter().filter(|row| row.1 == first).flat_map(|row| ports(row.0));
+        let adaptive: BTreeSet<usize> = adaptive.collect();
+        let minimal = adaptive.into_iter().map(|port| Offer { port, vcs: self.equal_set(first, k) }).collect();
+        let escape = rows.iter().find(|row| row.1 != first).map(|&(next, set)| {
+            let ports = ports(next);
+            Offer { port: ports[to as usize % ports.len()], vcs: self.equal_set(set, k) }
+        });
+        Choice { minimal, escape, away: vec![], hops_left: vec![] }
+    }
+
+    /// ecmp, spray: the port that the number of a packet picks.
+    fn one_of_the_shortest(&self, here: u32, to: u32, packet: &Packet) -> usize {
+        let number = match &self.routing_spec {
+            RoutingSpec::Ecmp(options) => {
+                mix(mix(options.seed) ^ ((u64::from(packet.src) << 32) + u64::from(packet.dst)))
+            }
+            _ => mix(self.bits(packet)),
+        };
+        let ports = self.shortest_path_ports(here, to);
+        let drawn = mix((number >> 33 << 32) + u64::from(here));
+        ports[if ports.len() == 1 { 0 } else { below(drawn, ports.len() as u64) as usize }]
     }
 
     /// Whether both directions round a ring lead from `here` to `to` in as many hops.
@@ -564,7 +546,7 @@ impl Machine {
         if takes_other && self.bias().is_some() {
             trip.crossed += 1;
             if matches!(self.routing_spec, RoutingSpec::GraphUgal(_)) {
-                (trip.target, trip.mode) = (trip.via, 0);
+                (trip.target, trip.mode, trip.first_set) = (trip.via, 0, 0);
             }
         }
         if !self.by_coordinates() {

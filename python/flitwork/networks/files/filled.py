@@ -1,4 +1,7 @@
-"""Specifications whose network is in a file: ``network.topology.file``, and ``network.routing.file`` of tables."""
+"""Specifications whose network is in a file: ``network.topology.file``, and ``network.routing.file`` of tables.
+
+A table of next routers is a matrix, or forwarding tables beside a topology that ``ibnetdiscover`` prints.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,13 @@ from typing import Any
 
 from flitwork.base.errors import ConfigError
 from flitwork.base.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
-from flitwork.networks.files.read import topology_fields
+from flitwork.networks.files.read import are_forwarding_tables, forwarding_tables, topology_fields
 
 _CACHED = 8
 #: Bytes that reading takes at most, for each byte of a file.
 _PER_BYTE = 5
+#: Size of a flit [bytes] if a file says how fast a channel is, and the network nothing of flits and cycles.
+_FLIT_BYTES = 64
 
 
 def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,28 +27,68 @@ def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(network)
     topology, routing = found.get("topology"), found.get("routing")
     if isinstance(topology, Mapping) and topology.get("kind") == "graph" and "file" in topology:
-        found["topology"] = _topology(topology)
+        found["topology"], beside = _topology(topology)
+        found |= _with_beside(found, beside)
     if isinstance(routing, Mapping) and routing.get("kind") == "table" and "file" in routing:
-        if "next" in routing:
-            raise ConfigError(
-                "network.routing.file", routing["file"], "either a file or next", "take one of the two out"
-            )
+        for name in ("next", "ports"):
+            if name in routing:
+                expected = f"either a file or {name}"
+                raise ConfigError("network.routing.file", routing["file"], expected, "take one of the two out")
         rest = {key: value for key, value in routing.items() if key != "file"}
-        found["routing"] = {**rest, "next": _table(_named(routing["file"], "network.routing.file"))}
+        file = _named(routing["file"], "network.routing.file")
+        read = {"ports": _forwarding(file, topology)} if are_forwarding_tables(file) else {"next": _table(file)}
+        found["routing"] = {**rest, **read}
     return found
 
 
-def _topology(topology: Mapping[str, Any]) -> dict[str, Any]:
-    """The table ``network.topology`` of kind ``graph``, with what its file says in its place."""
+def _with_beside(network: Mapping[str, Any], beside: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """The tables of a network with what a file says beside its topology, where the network does not say it."""
+    found = {}
+    for name, fields in beside.items():
+        said = network.get(name, {})
+        if not isinstance(said, Mapping):
+            continue
+        if name != "units":
+            known = {key.removesuffix("_cycles").removesuffix("_ns") for key in said}
+            found[name] = {**{key: one for key, one in fields.items() if key.removesuffix("_ns") not in known}, **said}
+            continue
+        units = dict(said)
+        # Any two of the three give the third.
+        for key, one in (*fields.items(), ("flit_bytes", _FLIT_BYTES)):
+            if len(units.keys() & {"flit_bytes", "cycle_ns", "channel_bytes_per_s"}) < 2:
+                units.setdefault(key, one)
+        found[name] = units
+    return found
+
+
+def _forwarding(file: Path, topology: Any) -> list[list[int]]:
+    """The table of output ports of forwarding tables, beside the file of the fabric."""
+    fabric = topology.get("file") if isinstance(topology, Mapping) else None
+    if fabric is None:
+        expected = "what ibnetdiscover prints as network.topology.file beside forwarding tables"
+        raise ConfigError("network.routing.file", file, expected)
+    of_fabric = _named(fabric, "network.topology.file")
+    versions = _version(file, "network.routing.file"), _version(of_fabric, "network.topology.file")
+    return _forwarding_once(file, of_fabric, versions)
+
+
+@lru_cache(maxsize=_CACHED)
+def _forwarding_once(file: Path, fabric: Path, versions: tuple[tuple[int, int, int], ...]) -> list[list[int]]:
+    """The table of output ports; ``versions`` change with the contents of the files."""
+    return forwarding_tables(file, fabric)
+
+
+def _topology(topology: Mapping[str, Any]) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The table ``network.topology`` with what its file says in its place, and what the file says of other tables."""
     where = "network.topology.file"
     rest = {key: value for key, value in topology.items() if key != "file"}
     file = _named(topology["file"], where)
-    read = _read_once(file, _version(file, where))
+    read, beside = _read_once(file, _version(file, where))
     twice = [key for key in read if key in rest]
     if twice:
         hint = f"{twice[0]} is in the file"
         raise ConfigError(f"network.topology.{twice[0]}", short(rest[twice[0]]), "it once", hint)
-    return {**rest, **read}
+    return {**rest, **read}, beside
 
 
 def _named(file: Any, where: str) -> Path:
@@ -62,7 +107,7 @@ def _version(file: Path, where: str) -> tuple[int, int, int]:
 
 
 @lru_cache(maxsize=_CACHED)
-def _read_once(file: Path, version: tuple[int, int, int]) -> dict[str, Any]:
+def _read_once(file: Path, version: tuple[int, int, int]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the file says; ``version`` changes with its contents."""
     return topology_fields(file)
 

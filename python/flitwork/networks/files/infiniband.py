@@ -10,30 +10,48 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from flitwork.base.errors import ConfigError
-from flitwork.base.notices import warn_user
 from flitwork.networks.files.listed import Listed
+from flitwork.networks.files.speeds import Speeds
 
 _NODE = re.compile(r'^(Switch|Ca|Hca|Rt)\s+(\d+)\s+"([^"]*)"\s*(?:#\s*"([^"]*)")?')
 _EXTERNAL = r"(?:\[ext \d+\])?(?:\([0-9a-fA-F]+\))?"
 _PORT = re.compile(
     rf'^\[(\d{{1,4}})\]{_EXTERNAL}\s+"([^"]*)"\s*\[(\d{{1,4}})\]{_EXTERNAL}\s*(?:w=\d+\s*)?(?:#\s*(.*))?$'
 )
+#: In the line of a switch the kind of its port 0 comes first.
+_LIDS = re.compile(r"[^\"]*?\blid (\d{1,5})\b(?: lmc ([0-7])\b)?")
 _RATE = re.compile(r"\b(\d+)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
 #: Of a lane [Gbit/s].
 _OF_LANE = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
 
 
 @dataclass
-class _Node:
+class Node:
+    """A switch or an adapter, as the text has it."""
+
     kind: str
     ident: str
     described: str
     line: int
     #: By port: the node and port at the other end, and the rate [Gbit/s], 0 if it is not written.
     ports: dict[int, tuple[str, int, float, int]] = field(default_factory=dict)
+    #: The LIDs of each port that has some; a switch has them at port 0.
+    lids: dict[int, range] = field(default_factory=dict)
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it becomes a router."""
+        return self.kind in ("Switch", "Rt")
+
+    def add_lids(self, port: int, text: str) -> None:
+        """The LIDs of a port, if the text says them first: ``lid 5 lmc 1`` is 5 and 6."""
+        if match := _LIDS.match(text):
+            lid = int(match[1])
+            self.lids[port] = range(lid, lid + (1 << int(match[2] or 0)))
 
 
 def looks_like(text: str) -> bool:
@@ -43,47 +61,27 @@ def looks_like(text: str) -> bool:
 
 def read(text: str, where: str) -> Listed:
     """The network in the text of a file."""
-    nodes = _nodes(text, where)
-    _check_ends(nodes, where)
-    switches = [node for node in nodes.values() if node.kind in ("Switch", "Rt")]
-    if not switches:
-        raise ConfigError(where, "no switch", "a line that begins with Switch for each switch")
-    names = _unique(switches)
-    rates = [port[2] for node in nodes.values() for port in node.ports.values()]
-    fastest = max(rates, default=0)
-    differ = any(0 < rate < fastest for rate in rates)
-    if 0 in rates and differ:
-        warn_user("some cables have no rate in the text: they count as the fastest")
+    nodes = nodes_of(text, where)
+    switches, names = switches_of(nodes, where)
+    speeds = Speeds((port[2] for node in nodes.values() for port in node.ports.values()), "Gbit/s")
     found = Listed(where)
     for switch in switches:
         found.router(names[switch.ident])
-    uneven = set()
-    for switch in switches:
-        for port, (other, other_port, rate, line) in sorted(switch.ports.items()):
-            if nodes[other].kind in ("Switch", "Rt") and (switch.ident, port) < (other, other_port):
-                own = {}
-                if differ:
-                    own["cycles_per_flit"] = max(1, round(fastest / (rate or fastest)))
-                    if rate and own["cycles_per_flit"] * rate != fastest:
-                        uneven.add(f"{rate:g} of {fastest:g} Gbit/s as 1/{own['cycles_per_flit']}")
-                found.cable(names[switch.ident], names[other], f"line {line}", **own)
-    if uneven:
-        warn_user(f"cables take a whole number of cycles per flit: {', '.join(sorted(uneven))}")
-    if any(
-        0 < port[2] < fastest for node in nodes.values() if node.kind in ("Ca", "Hca") for port in node.ports.values()
-    ):
-        warn_user("some adapters are slower than the fastest cable: all terminals take a flit in every cycle")
-    hosts = [node for node in nodes.values() if node.kind in ("Ca", "Hca")]
-    called = _unique(hosts)
+    for one, port, other, _ in cables_of(switches, nodes):
+        _, _, rate, line = nodes[one].ports[port]
+        found.cable(names[one], names[other], f"line {line}", **speeds.of(rate))
+    hosts = [node for node in nodes.values() if not node.is_switch]
+    speeds.warn("adapters", (port[2] for host in hosts for port in host.ports.values()))
+    called = unique(hosts)
     for switch in switches:
         for _, (other, other_port, _, _) in sorted(switch.ports.items()):
-            if nodes[other].kind in ("Ca", "Hca"):
+            if not nodes[other].is_switch:
                 several = len(nodes[other].ports) > 1
                 name = f"{called[other]} port {other_port}" if several else called[other]
                 found.hosts.append((names[switch.ident], name))
     for host in hosts:
         for other, _, _, line in host.ports.values():
-            if nodes[other].kind in ("Ca", "Hca"):
+            if not nodes[other].is_switch:
                 raise ConfigError(
                     where, f"{called[host.ident]} to {called[other]} (line {line})", "a cable to a switch"
                 )
@@ -94,16 +92,40 @@ def read(text: str, where: str) -> Listed:
     return found
 
 
-def _nodes(text: str, where: str) -> dict[str, _Node]:
-    nodes: dict[str, _Node] = {}
-    now: _Node | None = None
+def switches_of(nodes: dict[str, Node], where: str) -> tuple[list[Node], dict[str, str]]:
+    """The switches in the order of the routers, and the names of these by identifier."""
+    switches = [node for node in nodes.values() if node.is_switch]
+    if not switches:
+        raise ConfigError(where, "no switch", "a line that begins with Switch for each switch")
+    return switches, unique(switches)
+
+
+def cables_of(switches: list[Node], nodes: dict[str, Node]) -> Iterator[tuple[str, int, str, int]]:
+    """The cables between switches in the order of the network: identifier and port of both ends."""
+    for switch in switches:
+        for port, (other, other_port, _, _) in sorted(switch.ports.items()):
+            if nodes[other].is_switch and (switch.ident, port) < (other, other_port):
+                yield switch.ident, port, other, other_port
+
+
+def nodes_of(text: str, where: str) -> dict[str, Node]:
+    """The switches and adapters by identifier, with every cable at both ends."""
+    nodes = _nodes(text, where)
+    _check_ends(nodes, where)
+    return nodes
+
+
+def _nodes(text: str, where: str) -> dict[str, Node]:
+    nodes: dict[str, Node] = {}
+    now: Node | None = None
     for number, line in enumerate(text.splitlines(), 1):
         if match := _NODE.match(line):
             kind, _, ident, described = match.groups()
             if ident in nodes:
                 expected = f"each node once; it is in line {nodes[ident].line}"
                 raise ConfigError(where, f'"{ident}" (line {number})', expected)
-            now = nodes[ident] = _Node(kind, ident, described or ident, number)
+            now = nodes[ident] = Node(kind, ident, described or ident, number)
+            now.add_lids(0, line[match.end() :])
         elif line.startswith("["):
             match = _PORT.match(line.rstrip())
             if match is None:
@@ -119,13 +141,15 @@ def _nodes(text: str, where: str) -> dict[str, _Node]:
             rate = _RATE.search(comment or "")
             speed = int(rate[1]) * _OF_LANE[rate[2]] if rate else 0.0
             now.ports[int(port)] = (other, int(other_port), speed, number)
+            if not now.is_switch:
+                now.add_lids(int(port), comment or "")
         elif not line.strip():
             # A blank line ends the ports of a node.
             now = None
     return nodes
 
 
-def _check_ends(nodes: dict[str, _Node], where: str) -> None:
+def _check_ends(nodes: dict[str, Node], where: str) -> None:
     """Every cable is written at both ends."""
     for node in nodes.values():
         for port, (other, other_port, rate, line) in node.ports.items():
@@ -153,7 +177,7 @@ def _check_ends(nodes: dict[str, _Node], where: str) -> None:
                 raise ConfigError(where, f"{rate:g} Gbit/s (line {line})", expected)
 
 
-def _unique(nodes: list[_Node]) -> dict[str, str]:
+def unique(nodes: list[Node]) -> dict[str, str]:
     """The descriptions, where they are different; else with the identifiers behind them."""
     counts = Counter(node.described for node in nodes)
     return {

@@ -10,6 +10,8 @@ from flitwork.base.errors import ConfigError
 
 #: What a cable or a channel may have of its own, and the fields of the topology that list it.
 OF_LINKS = ("latency_cycles", "latency_ns", "cycles_per_flit")
+#: Most routers and cables of a network: what the simulator takes. Checked where a short text makes many of them.
+_MOST_ROUTERS, _MOST_CABLES = 1_000_000, 1 << 21
 
 
 @dataclass
@@ -33,6 +35,8 @@ class Listed:
     numbers: dict[Hashable, int] = field(default_factory=dict)
     #: Fields that are written as they are: ``routers``, ``terminals_per_router``.
     said: dict[str, int] = field(default_factory=dict)
+    #: Fields of other tables of the network, such as ``units``, which count where the network does not say them.
+    beside: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def router(self, name: Hashable) -> None:
         """Names a router."""
@@ -49,6 +53,12 @@ class Listed:
         self.router(source)
         self.router(target)
         self.channels.append((source, target, own, place))
+
+    def check_size(self, routers: int, cables: int, place: str) -> None:
+        """Refuses a network that is too large before it is made."""
+        for count, most, what in ((routers, _MOST_ROUTERS, "routers"), (cables, _MOST_CABLES, "cables")):
+            if count > most:
+                raise ConfigError(self.where, f"{count:,} {what} ({place})", f"at most {most:,} {what}")
 
     def join_directions(self) -> None:
         """Makes cables of channels that run in opposite directions between two routers and are alike."""
@@ -69,7 +79,7 @@ class Listed:
         """The fields of the topology ``graph``."""
         if not self.routers:
             raise ConfigError(self.where, "no router", "a network with routers and cables")
-        numbered = self._numbers()
+        numbered = self.numbered()
         order = sorted(self.routers, key=numbered.__getitem__)
         found: dict[str, Any] = {}
         for kind, links in (("cable", self.cables), ("channel", self.channels)):
@@ -96,7 +106,7 @@ class Listed:
             found["routers"] = len(order)
         return {**found, **self.said}
 
-    def _numbers(self) -> dict[Hashable, int]:
+    def numbered(self) -> dict[Hashable, int]:
         """The number of each router."""
         if sorted(self.numbers.get(name, -1) for name in self.routers) == [*range(len(self.routers))]:
             return {name: self.numbers[name] for name in self.routers}

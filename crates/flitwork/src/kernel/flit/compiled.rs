@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::kernel::Progress;
-use crate::kernel::flit::Kernel;
+use crate::kernel::flit::{Kernel, VcMask};
 use crate::kernel::network::Network;
 use crate::kernel::parallel::{self, Part};
 use crate::kernel::simulation::Simulation;
@@ -66,9 +66,9 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
         return Ok(network);
     }
     Ok(match (size.counted, size.ports, size.vcs) {
-        (false, 8, 8) => Box::new(Kernel::<u8, 8, 8, 1, PACKETS>::new(plan, variation)?),
-        (_, _, 16) => Box::new(Kernel::<u64, 64, 16, 17, PACKETS>::new(plan, variation)?),
-        _ => Box::new(Kernel::<[u64; 10], 64, 640, 641, PACKETS>::new(plan, variation)?),
+        (false, 8, 8) => kernel::<u8, 8, 8, 1, PACKETS>(size, plan, variation)?,
+        (true, _, 16) => kernel::<u64, 64, 16, 17, PACKETS>(size, plan, variation)?,
+        _ => kernel::<[u64; 10], 64, 640, 641, PACKETS>(size, plan, variation)?,
     })
 }
 
@@ -80,21 +80,32 @@ fn of_further_size<const PACKETS: bool>(
     variation: Variation,
 ) -> Result<Option<Box<dyn Network>>> {
     Ok(Some(match (size.counted, size.ports, size.vcs) {
-        (false, 8, 2) => Box::new(Kernel::<u8, 8, 2, 1, PACKETS>::new(plan, variation)?),
-        (false, 8, 4) => Box::new(Kernel::<u8, 8, 4, 1, PACKETS>::new(plan, variation)?),
-        (false, 8, 16) => Box::new(Kernel::<u16, 8, 16, 2, PACKETS>::new(plan, variation)?),
-        (false, 16, 2) => Box::new(Kernel::<u8, 16, 2, 1, PACKETS>::new(plan, variation)?),
-        (false, 16, 4) => Box::new(Kernel::<u8, 16, 4, 1, PACKETS>::new(plan, variation)?),
-        (false, 16, 8) => Box::new(Kernel::<u8, 16, 8, 2, PACKETS>::new(plan, variation)?),
-        (false, 32, 2) => Box::new(Kernel::<u8, 32, 2, 1, PACKETS>::new(plan, variation)?),
-        (false, 32, 4) => Box::new(Kernel::<u8, 32, 4, 2, PACKETS>::new(plan, variation)?),
-        (false, 64, 2) => Box::new(Kernel::<u8, 64, 2, 2, PACKETS>::new(plan, variation)?),
-        (_, _, 8) => Box::new(Kernel::<u64, 64, 8, 9, PACKETS>::new(plan, variation)?),
-        (_, _, 32) => Box::new(Kernel::<u64, 64, 32, 33, PACKETS>::new(plan, variation)?),
-        (_, _, 64) => Box::new(Kernel::<u64, 64, 64, 65, PACKETS>::new(plan, variation)?),
-        (_, _, 128) => Box::new(Kernel::<[u64; 2], 64, 128, 129, PACKETS>::new(plan, variation)?),
-        (_, _, 256) => Box::new(Kernel::<[u64; 4], 64, 256, 257, PACKETS>::new(plan, variation)?),
-        (_, _, 512) => Box::new(Kernel::<[u64; 8], 64, 512, 513, PACKETS>::new(plan, variation)?),
+        (false, 8, 2) => kernel::<u8, 8, 2, 1, PACKETS>(size, plan, variation)?,
+        (false, 8, 4) => kernel::<u8, 8, 4, 1, PACKETS>(size, plan, variation)?,
+        (false, 8, 16) => kernel::<u16, 8, 16, 2, PACKETS>(size, plan, variation)?,
+        (false, 16, 2) => kernel::<u8, 16, 2, 1, PACKETS>(size, plan, variation)?,
+        (false, 16, 4) => kernel::<u8, 16, 4, 1, PACKETS>(size, plan, variation)?,
+        (false, 16, 8) => kernel::<u8, 16, 8, 2, PACKETS>(size, plan, variation)?,
+        (false, 32, 2) => kernel::<u8, 32, 2, 1, PACKETS>(size, plan, variation)?,
+        (false, 32, 4) => kernel::<u8, 32, 4, 2, PACKETS>(size, plan, variation)?,
+        (false, 64, 2) => kernel::<u8, 64, 2, 2, PACKETS>(size, plan, variation)?,
+        (true, _, 8) => kernel::<u64, 64, 8, 9, PACKETS>(size, plan, variation)?,
+        (true, _, 32) => kernel::<u64, 64, 32, 33, PACKETS>(size, plan, variation)?,
+        (true, _, 64) => kernel::<u64, 64, 64, 65, PACKETS>(size, plan, variation)?,
+        (true, _, 128) => kernel::<[u64; 2], 64, 128, 129, PACKETS>(size, plan, variation)?,
+        (true, _, 256) => kernel::<[u64; 4], 64, 256, 257, PACKETS>(size, plan, variation)?,
+        (true, _, 512) => kernel::<[u64; 8], 64, 512, 513, PACKETS>(size, plan, variation)?,
         _ => return Ok(None),
     }))
+}
+
+/// The network compiled for one size, which is that of the plan.
+fn kernel<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>(
+    size: CompiledSize,
+    plan: &Plan,
+    variation: Variation,
+) -> Result<Box<dyn Network>> {
+    // Another one that has room gives the same result, and takes its time.
+    debug_assert_eq!((PORTS, VCS), (if size.counted { 64 } else { size.ports }, size.vcs));
+    Ok(Box::new(Kernel::<M, PORTS, VCS, WORDS, PACKETS>::new(plan, variation)?))
 }

@@ -4,12 +4,14 @@
 use super::super::random::{below, mix};
 use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
 use flitwork::routing::{
-    DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, GraphUgalOptions, GraphValiantOptions,
-    HopClassesOptions, LashOptions, ShortestPathOptions, TableOptions, UpDownOptions,
+    DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, EcmpOptions, GraphUgalOptions,
+    GraphValiantOptions, HopClassesOptions, LashOptions, RelationOptions, Selection, ShortestPathOptions, SprayOptions,
+    TableOptions, UpDownOptions,
 };
 use flitwork::spec::{NetworkSpec, RouterSpec, RoutingSpec, TopologySpec, VcPolicy};
-use flitwork::topology::{Channel, Crossbar, Dragonfly, Fabric, Graph};
+use flitwork::topology::{Arrangement, Channel, Crossbar, Dragonfly, Fabric, Graph};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A crossbar of 2 to so many terminals.
 pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
@@ -21,7 +23,12 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         2 => Just(Some(RoutingSpec::UpDown(UpDownOptions::default()))),
         2 => Just(Some(RoutingSpec::GraphValiant(GraphValiantOptions {}))),
         3 => bias().prop_map(|bias_flits| Some(RoutingSpec::GraphUgal(GraphUgalOptions { bias_flits }))),
+        2 => (0..9u64).prop_map(|seed| Some(RoutingSpec::Ecmp(EcmpOptions { seed }))),
+        2 => Just(Some(RoutingSpec::Spray(SprayOptions {}))),
         1 => Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
+        2 => selection().prop_map(|selection| {
+            Some(RoutingSpec::Relation(RelationOptions { selection, ..RelationOptions::default() }))
+        }),
         1 => Just(Some(RoutingSpec::Table(TableOptions { next: vec![vec![0]], ..TableOptions::default() }))),
     ];
     (2..=most_terminals, 1..=6u32, routing, router(), channel(), nic()).prop_map(
@@ -42,12 +49,27 @@ fn bias() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), 0..30u32]
 }
 
+fn selection() -> impl Strategy<Value = Selection> {
+    prop_oneof![
+        Just(Selection::MostCredits),
+        Just(Selection::Random),
+        Just(Selection::RoundRobin),
+        Just(Selection::All)
+    ]
+}
+
+fn arrangement() -> impl Strategy<Value = Arrangement> {
+    prop_oneof![Just(Arrangement::Absolute), Just(Arrangement::Relative), Just(Arrangement::Circulant)]
+}
+
 /// A dragonfly of 2 to so many terminals: minimal routing, named or not, or shortest paths with a set of VCs for each
 /// channel walked.
 pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
     let topology =
-        (1..=3u32, 1..=2u32, 2..=7u32, 1..=2u32, prop::option::of(0..9u32)).prop_map(|(a, h, g, p, latency)| {
+        (1..=3u32, 1..=2u32, 2..=7u32, 1..=2u32, prop::option::of(0..9u32), arrangement()).prop_map(|drawn| {
+            let (a, h, g, p, latency, arrangement) = drawn;
             Dragonfly {
+                arrangement,
                 routers_per_group: a,
                 global_channels_per_router: h,
                 groups: Some(g.min(a * h + 1)),
@@ -140,4 +162,92 @@ pub fn next_routers(fabric: &Fabric, seed: u64) -> Vec<Vec<u32>> {
         }
     }
     next
+}
+
+/// Channels from each router to `to`, of those that count.
+fn hops(fabric: &Fabric, to: u32, counts: &dyn Fn(u32, u32) -> bool) -> Vec<Option<u32>> {
+    let mut hops = vec![None; fabric.routers() as usize];
+    hops[to as usize] = Some(0);
+    for away in 1..fabric.routers() {
+        for (router, port) in fabric.channels() {
+            let far = fabric.peer(router, port).expect("it exists").0;
+            if hops[router as usize].is_none() && hops[far as usize] == Some(away - 1) && counts(router, far) {
+                hops[router as usize] = Some(away);
+            }
+        }
+    }
+    hops
+}
+
+/// Rows by which no packets can wait for each other in a cycle: all shortest paths with a set for each channel walked;
+/// or, if that is drawn and the cables have a tree with both directions, all shortest paths in set 1 and the tree as
+/// escape channels in set 0, which are not left again.
+pub fn relation(fabric: &Fabric, seed: u64, options: &mut RelationOptions) {
+    let routers = fabric.routers();
+    let pairs = || (0..routers).flat_map(|router| (0..routers).map(move |to| (router, to))).filter(|(r, to)| r != to);
+    let joined: Vec<(u32, u32)> = fabric.channels().map(|(r, port)| (r, fabric.peer(r, port).unwrap().0)).collect();
+    let both = |a: u32, b: u32| joined.contains(&(a, b)) && joined.contains(&(b, a));
+    let depth = hops(fabric, 0, &both);
+    let parent = |router: u32| {
+        (0..routers).find(|&up| both(router, up) && depth[up as usize].map(|d| d + 1) == depth[router as usize])
+    };
+    let parents: Vec<Option<u32>> =
+        (0..routers).map(|router| if router == 0 { None } else { parent(router) }).collect();
+    let in_tree = |a: u32, b: u32| parents[a as usize] == Some(b) || parents[b as usize] == Some(a);
+    let escapes = mix(seed).is_multiple_of(2) && depth.iter().all(Option::is_some);
+    let nearer = |hops: &[Option<u32>], router: u32| -> Vec<u32> {
+        let here = hops[router as usize];
+        let mut next: Vec<u32> =
+            joined.iter().filter(|c| c.0 == router && hops[c.1 as usize].map(|h| h + 1) == here).map(|c| c.1).collect();
+        next.dedup();
+        if here.is_none() { vec![] } else { next }
+    };
+    let all: Vec<Vec<Option<u32>>> = (0..routers).map(|to| hops(fabric, to, &|_, _| true)).collect();
+    let longest = all.iter().flatten().flatten().copied().max().unwrap_or(1).max(1);
+    options.sets = if escapes { 2 } else { longest };
+    options.rows.clear();
+    let came =
+        |router: u32| -> BTreeSet<i64> { joined.iter().filter(|c| c.1 == router).map(|c| i64::from(c.0)).collect() };
+    for (router, to) in pairs() {
+        let mut row = |from: i64, set: i64, next: u32, then: i64| {
+            options.rows.push([router.into(), from, set, to.into(), next.into(), then]);
+        };
+        for next in nearer(&all[to as usize], router) {
+            row(-1, -1, next, i64::from(escapes));
+            for from in came(router) {
+                if escapes {
+                    row(from, 1, next, 1);
+                } else {
+                    (0..i64::from(longest) - 1).for_each(|set| row(from, set, next, set + 1));
+                }
+            }
+        }
+        let by_tree = hops(fabric, to, &in_tree);
+        let next = joined.iter().find(|c| {
+            c.0 == router && in_tree(c.0, c.1) && by_tree[c.1 as usize].map(|h| h + 1) == by_tree[router as usize]
+        });
+        if let Some(&(_, next)) = next.filter(|_| escapes && by_tree[router as usize].is_some()) {
+            row(-1, -1, next, 0);
+            came(router).into_iter().for_each(|from| (0..2).for_each(|set| row(from, set, next, 0)));
+        }
+    }
+}
+
+/// A table of ports: for each terminal a table of next routers that is drawn anew, and one of the ports that lead
+/// there.
+pub fn ports(fabric: &Fabric, seed: u64) -> Vec<Vec<i32>> {
+    let mut found = vec![vec![-1; fabric.terminals() as usize]; fabric.routers() as usize];
+    for terminal in 0..fabric.terminals() {
+        let next = next_routers(fabric, mix(seed ^ u64::from(terminal)));
+        let to = fabric.router_of(terminal);
+        for router in (0..fabric.routers()).filter(|&router| router != to) {
+            let leads = |&port: &usize| {
+                fabric.peer(router, port).is_some_and(|(far, _)| far == next[router as usize][to as usize])
+            };
+            let ports: Vec<usize> = (0..fabric.network_ports()).filter(leads).collect();
+            let drawn = below(mix(seed ^ u64::from(router)), ports.len().max(1) as u64) as usize;
+            found[router as usize][terminal as usize] = ports.get(drawn).map_or(-1, |&port| port as i32);
+        }
+    }
+    found
 }
