@@ -40,7 +40,8 @@ def collisions(result: Result) -> Collisions | None:
     routers = int(max(router_of.max(), channels["router"].max(), channels["to_router"].max())) + 1
     if routers > _MOST_ROUTERS:
         return None
-    # Of both the same packets: those that arrived.
+    # What was still on its way at the end may or may not have passed a channel.
+    packets = packets[packets["arrived_cycle"].notna()]
     demand: Floats = np.zeros((routers, routers))
     np.add.at(demand, (router_of[packets["src"]], router_of[packets["dst"]]), packets["flits"].to_numpy(float))
     even = even_loads(channels["router"].to_numpy(np.int64), channels["to_router"].to_numpy(np.int64), demand)

@@ -23,17 +23,20 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         2 => Just(Some(RoutingSpec::UpDown(UpDownOptions::default()))),
         2 => Just(Some(RoutingSpec::GraphValiant(GraphValiantOptions {}))),
         3 => bias().prop_map(|bias_flits| Some(RoutingSpec::GraphUgal(GraphUgalOptions { bias_flits }))),
-        2 => (0..9u64).prop_map(|seed| Some(RoutingSpec::Ecmp(EcmpOptions { seed }))),
-        2 => Just(Some(RoutingSpec::Spray(SprayOptions {}))),
+        1 => (0..9u64).prop_map(|seed| Some(RoutingSpec::Ecmp(EcmpOptions { seed }))),
+        1 => Just(Some(RoutingSpec::Spray(SprayOptions {}))),
         1 => Just(Some(RoutingSpec::HopClasses(HopClassesOptions {}))),
-        2 => selection().prop_map(|selection| {
+        1 => selection().prop_map(|selection| {
             Some(RoutingSpec::Relation(RelationOptions { selection, ..RelationOptions::default() }))
         }),
         1 => Just(Some(RoutingSpec::Table(TableOptions { next: vec![vec![0]], ..TableOptions::default() }))),
     ];
     (2..=most_terminals, 1..=6u32, routing, router(), channel(), nic()).prop_map(
         |(terminals, vcs, routing, router, channel, mut nic)| {
-            let mut router = RouterSpec { vcs, ..router };
+            // These may need a set for each channel of a path.
+            let long =
+                matches!(&routing, Some(RoutingSpec::Relation(_) | RoutingSpec::Ecmp(_) | RoutingSpec::Spray(_)));
+            let mut router = RouterSpec { vcs: if long { vcs.max(4) } else { vcs }, ..router };
             let topology = TopologySpec::Crossbar(Crossbar { terminals });
             fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), 1);
             fit_rules(&mut router, false);

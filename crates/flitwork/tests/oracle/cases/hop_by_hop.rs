@@ -148,7 +148,7 @@ fn narrowed(escapes: u32) -> impl Strategy<Value = CompatSpec> {
 /// The routings of grids.
 pub fn kinds() -> Vec<&'static str> {
     let other = |kind: &&str| {
-        let anywhere = ["shortest_path", "hop_classes", "lash", "up_down", "table"];
+        let anywhere = ["shortest_path", "hop_classes", "lash", "up_down", "table", "relation", "ecmp", "spray"];
         if kind.starts_with("dragonfly") || kind.starts_with("graph") {
             return true;
         }
