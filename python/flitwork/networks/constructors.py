@@ -319,7 +319,7 @@ def Graph(
     * ``channel_latency_ns``: ``channel_latency_cycles`` in ns, each; or text with a unit.
     * ``channels``: Channels in one direction, each [from router, to router], besides the cables.
     * ``file``: A file with the network instead of the lists: GraphML, an edge list in CSV, what ``ibnetdiscover``
-      prints, or BookSim's anynet. It is read before a plan is made.
+      prints, BookSim's anynet, a fat tree of htsim, or a network of ASTRA-sim. It is read before a plan is made.
     * ``names``: Names of the routers, all different, for messages and pictures. Default: their numbers.
     * ``positions``: Place of each router on a page, [x, y]. Default: a circle.
     * ``routers``: Number of routers. Default: the highest number in the lists, plus 1.

@@ -199,8 +199,8 @@ class ShortestPath(Routing):
 
 @value
 class Lash(Routing):
-    """On any network: a shortest path, and for each pair of routers a layer of virtual channels: the first in which it
-    closes no cycle. The default where shortest_path can deadlock and hop_classes does not need fewer."""
+    """On any network: a shortest path, and the pairs of routers in layers of virtual channels that close no cycle,
+    each with about the same load. The default where shortest_path can deadlock and hop_classes does not need fewer."""
 
     KIND = "lash"
 

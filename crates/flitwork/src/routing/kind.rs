@@ -191,8 +191,8 @@ routings! {
     /// On any network: the lowest port on a shortest path, from a table. The default where the network is neither a
     /// grid nor a tree.
     ShortestPath = "shortest_path": ShortestPathOptions, "on any network: the lowest port on a shortest path", "", "";
-    /// On any network: a shortest path, and for each pair of routers a layer of virtual channels: the first in which it
-    /// closes no cycle. The default where shortest_path can deadlock and hop_classes does not need fewer.
+    /// On any network: a shortest path, and the pairs of routers in layers of virtual channels that close no cycle,
+    /// each with about the same load. The default where shortest_path can deadlock and hop_classes does not need fewer.
     Lash = "lash": super::LashOptions, "on any network: a shortest path, pairs of routers in layers of virtual channels", "",
         "Skeie, Lysne and Theiss, IPDPS 2002 workshops";
     /// On any network: up towards a root, then down, with one virtual channel.

@@ -5,6 +5,12 @@
 //! looked at by destination, then by source, both ascending: a pair goes to the lowest layer in which its path closes
 //! no cycle of channel dependencies with the paths already there. Most networks need few layers; a ring needs two.
 //!
+//! The first layers then hold most pairs, and their virtual channels most packets. So all pairs are looked at once
+//! more: a pair moves to the layer with the least load in which its path closes no cycle, if that layer then has less
+//! load than its own one had. The load of a layer is the sum over its pairs of terminals of the channels of their
+//! paths. J. Domke, T. Hoefler and W. E. Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
+//! 2011, spread paths over their layers for the same reason.
+//!
 //! Of several shortest paths it is one over little used channels ([`PortTable::balanced`]).
 
 use super::Routing;
@@ -83,7 +89,38 @@ impl Lash {
                 layer[dst as usize * routers as usize + src as usize] = number as u8;
             }
         }
-        Some(Lash { routers, table, layers: layers.len().max(1) as u8, layer })
+        let mut lash = Lash { routers, table, layers: layers.len().max(1) as u8, layer };
+        lash.balance(fabric, &mut layers);
+        Some(lash)
+    }
+
+    /// Moves pairs of routers out of the layers with the most load.
+    fn balance(&mut self, fabric: &Fabric, layers: &mut [Acyclic]) {
+        let pairs = || {
+            let ends = || with_terminals(fabric);
+            ends().flat_map(move |dst| ends().filter(move |&src| src != dst).map(move |src| (src, dst)))
+        };
+        let place = |(src, dst): (u32, u32)| dst as usize * self.routers as usize + src as usize;
+        let load = |(src, dst): (u32, u32), path: &[(u32, usize)]| {
+            path.len() as u64 * (fabric.terminals_at(src).len() * fabric.terminals_at(dst).len()) as u64
+        };
+        let (mut loads, mut path) = (vec![0; layers.len()], Vec::new());
+        for pair in pairs() {
+            walk(fabric, &self.table, pair, &mut path);
+            loads[usize::from(self.layer[place(pair)])] += load(pair, &path);
+        }
+        let mut order: Vec<usize> = (0..layers.len()).collect();
+        for pair in pairs() {
+            walk(fabric, &self.table, pair, &mut path);
+            let (own, more) = (usize::from(self.layer[place(pair)]), load(pair, &path));
+            order.sort_by_key(|&layer| (loads[layer], layer));
+            let lighter = order.iter().copied().take_while(|&layer| loads[layer] + more < loads[own]);
+            if let Some(found) = lighter.into_iter().find(|&layer| layers[layer].add(fabric, &path)) {
+                loads[own] -= more;
+                loads[found] += more;
+                self.layer[place(pair)] = found as u8;
+            }
+        }
     }
 
     /// The paths of a table that cannot deadlock in one layer.
@@ -154,7 +191,7 @@ impl HopByHop for Lash {
 mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
-    use crate::topology::{graph, ring};
+    use crate::topology::{RandomRegular, TopologySpec, graph, ring};
 
     /// As the paper has it of rings.
     #[test]
@@ -166,6 +203,23 @@ mod tests {
             assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free, "{n}");
         }
         assert_eq!(Lash::new(&ring(3)).unwrap().division(), Division::Equal(1));
+    }
+
+    #[test]
+    fn layers_have_about_the_same_load() {
+        for (routers, degree) in [(64, 6), (48, 4), (30, 3)] {
+            let topology = RandomRegular { routers, degree, seed: 1, terminals_per_router: 1 };
+            let fabric = TopologySpec::RandomRegular(topology).fabric().unwrap();
+            let lash = Lash::new(&fabric).unwrap();
+            let (mut loads, mut path) = (vec![0; usize::from(lash.layers)], Vec::new());
+            for (src, dst) in (0..routers).flat_map(|src| (0..routers).map(move |dst| (src, dst))) {
+                walk(&fabric, &lash.table, (src, dst), &mut path);
+                loads[usize::from(lash.layer(src, dst))] += path.len();
+            }
+            let (least, most) = (loads.iter().min().unwrap(), loads.iter().max().unwrap());
+            assert!(loads.len() > 2 && most - least <= most / 20, "{loads:?}");
+            assert_eq!(find_cycle(&fabric, &lash, Buffers::Shared, false), Finding::Free);
+        }
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub struct ListedGraph {
     /// Cycles per flit of each channel, 1 to 10000, in the order of `channels`. Default: 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub channel_cycles_per_flit: Vec<u32>,
-    /// A file with the network instead of the lists: GraphML, an edge list in CSV, what `ibnetdiscover` prints, or
-    /// BookSim's anynet. It is read before a plan is made.
+    /// A file with the network instead of the lists: GraphML, an edge list in CSV, what `ibnetdiscover` prints,
+    /// BookSim's anynet, a fat tree of htsim, or a network of ASTRA-sim. It is read before a plan is made.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file: String,
     /// Names of the routers, all different, for messages and pictures. Default: their numbers.

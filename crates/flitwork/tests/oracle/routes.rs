@@ -168,7 +168,47 @@ fn lash(fabric: &Fabric) -> Routes {
         }
     }
     routes.sets = layers.len().max(1);
+    balance(fabric, &mut routes, &mut layers);
     routes
+}
+
+/// Pairs move to the layer with the least load that takes them, if it has less load then than theirs had.
+fn balance(fabric: &Fabric, routes: &mut Routes, layers: &mut [Dependencies]) {
+    let mut loads = vec![0; layers.len()];
+    let path = |routes: &Routes, (src, to): (u32, u32)| {
+        let (mut path, mut at) = (Vec::new(), src);
+        while at != to {
+            let port = routes.first[&(at, to)];
+            path.push((at, port));
+            at = fabric.peer(at, port).expect("it exists").0;
+        }
+        path
+    };
+    let load = |(src, to): (u32, u32), channels: usize| {
+        channels * fabric.terminals_at(src).len() * fabric.terminals_at(to).len()
+    };
+    for (&pair, &layer) in &routes.layer {
+        loads[layer] += load(pair, path(routes, pair).len());
+    }
+    for to in ends(fabric) {
+        for src in ends(fabric).into_iter().filter(|&src| src != to) {
+            let (path, own) = (path(routes, (src, to)), routes.layer[&(src, to)]);
+            let more = load((src, to), path.len());
+            let mut lighter: Vec<usize> = (0..layers.len()).filter(|&l| loads[l] + more < loads[own]).collect();
+            lighter.sort_by_key(|&layer| (loads[layer], layer));
+            for layer in lighter {
+                let mut all = layers[layer].clone();
+                all.extend(path.windows(2).map(|pair| (pair[0], pair[1])));
+                if !has_cycle(all.clone()) {
+                    layers[layer] = all;
+                    loads[own] -= more;
+                    loads[layer] += more;
+                    routes.layer.insert((src, to), layer);
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// graph_valiant: the lowest ports on shortest paths, unless they close a cycle; then the paths of LASH, or of
