@@ -220,8 +220,8 @@ class UpDown(Routing):
 class Table(Routing):
     """On any network: by a table of next routers.
 
-    * ``file``: A file with the table instead of ``next``, a row for each router: CSV or NumPy (.npy). It is read
-      before a plan is made.
+    * ``file``: A file with the table: ``next`` as CSV or NumPy (.npy), a row for each router, or ``ports`` as the
+      forwarding tables of the fabric that ``ibnetdiscover`` prints. It is read before a plan is made.
     * ``next``: The next router: a row for each router, in it a column for each destination router, each the number of
       a router next to that of the row. A router's own column is ignored. Of parallel cables destination d takes number
       d modulo their number, in the order of their ports.

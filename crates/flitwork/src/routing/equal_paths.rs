@@ -11,7 +11,7 @@
 use super::Routing;
 use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
 use super::kind::Network;
-use super::port_table::{at_work, check, distances, leads_nearer, longest_path, with_terminals};
+use super::port_table::{at_work, distances, leads_nearer, longest_path, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip, too_long};
 use super::{Buffers, Finding, find_cycle};
 use crate::error::Result;
@@ -45,7 +45,7 @@ pub(super) struct EqualPaths {
 }
 
 impl EqualPaths {
-    /// The routing of a network that [`resolve`] has accepted.
+    /// The routing of a network in which all routers with terminals are joined.
     pub fn routing(network: &Network, pick: Pick) -> Result<Routing> {
         Ok(at_work(network.fabric, EqualPaths::new(network.fabric, pick)?))
     }
@@ -89,11 +89,6 @@ impl EqualPaths {
     fn head(dst: u32, label: u32) -> Head {
         Head { to: dst, label, trip: Trip::default() }
     }
-}
-
-/// Refuses a network without paths between its routers.
-pub(super) fn resolve(network: &Network) -> Result<()> {
-    check(network.fabric)
 }
 
 /// The port of several that packets with a number take at a router.
@@ -158,25 +153,14 @@ impl HopByHop for EqualPaths {
 /// Options that make a routing of equal paths.
 macro_rules! picks_equal_paths {
     ($Options:ty, $pick:expr) => {
-        impl crate::routing::kind::AnyOptions for $Options {
-            fn resolve(&mut self, network: &crate::routing::kind::Network) -> crate::error::Result<()> {
-                crate::routing::equal_paths::resolve(network)
+        impl super::kind::AnyOptions for $Options {
+            fn resolve(&mut self, network: &super::kind::Network) -> crate::error::Result<()> {
+                super::port_table::check(network.fabric)
             }
 
-            fn routing(
-                &self,
-                network: &crate::routing::kind::Network,
-            ) -> crate::error::Result<crate::routing::Routing> {
+            fn routing(&self, network: &super::kind::Network) -> crate::error::Result<super::Routing> {
                 let pick: fn(&$Options) -> Pick = $pick;
-                crate::routing::equal_paths::EqualPaths::routing(network, pick(self))
-            }
-
-            fn representative(
-                &self,
-                _network: &crate::routing::kind::Network,
-                _level: usize,
-            ) -> Option<(crate::topology::Fabric, std::sync::Arc<dyn crate::routing::HopByHop>)> {
-                None
+                super::equal_paths::EqualPaths::routing(network, pick(self))
             }
         }
     };

@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of UGAL on any network.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,10 +36,6 @@ impl AnyOptions for GraphUgalOptions {
 
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, GraphUgal::new(network.fabric, self.bias_flits)?))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }
 

@@ -22,7 +22,6 @@ use crate::mix::{draw_below, mix};
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of Valiant's routing of any network: none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,10 +35,6 @@ impl AnyOptions for GraphValiantOptions {
 
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, GraphValiant::new(network.fabric)?))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }
 
@@ -189,6 +184,7 @@ mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
     use crate::topology::{random, ring};
+    use std::sync::Arc;
 
     #[test]
     fn no_packets_wait_for_each_other_in_a_cycle() {

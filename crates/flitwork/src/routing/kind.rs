@@ -56,7 +56,9 @@ pub(super) trait AnyOptions {
     /// A smaller network with the same verdict, and the routing on it, if it decides hop by hop: for networks whose own
     /// dependencies are too many to be followed. Each level is smaller than the one before, from 0; `None`: there is
     /// none.
-    fn representative(&self, network: &Network, level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)>;
+    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
+        None
+    }
 }
 
 /// What users write of a routing that goes by the coordinates of a grid.
@@ -312,9 +314,9 @@ fn default_of_graph(fabric: &Fabric) -> RoutingSpec {
     if !matches!(super::find_cycle(fabric, &table, super::Buffers::Shared, false), super::Finding::Cycle(_)) {
         return shortest;
     }
-    match super::Lash::within(fabric, port_table::longest_path(fabric).min(MOST_SETS)) {
-        Some(_) => RoutingSpec::Lash(super::LashOptions::default()),
-        None => RoutingSpec::HopClasses(HopClassesOptions::default()),
+    match super::Lash::fits(fabric, port_table::longest_path(fabric).min(MOST_SETS)) {
+        true => RoutingSpec::Lash(super::LashOptions::default()),
+        false => RoutingSpec::HopClasses(HopClassesOptions::default()),
     }
 }
 

@@ -23,7 +23,6 @@ use crate::error::Result;
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of LASH: none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,10 +36,6 @@ impl AnyOptions for LashOptions {
 
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, Lash::new(network.fabric)?))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }
 
@@ -68,59 +63,30 @@ impl Lash {
 
     /// The same; `None` where it takes more layers than `most`, which is found without looking at all pairs.
     pub(super) fn within(fabric: &Fabric, most: u32) -> Option<Self> {
-        let table = PortTable::balanced(fabric);
-        let routers = fabric.routers();
-        let mut layers: Vec<Acyclic> = Vec::new();
-        let mut layer = vec![0; routers as usize * routers as usize];
+        let FirstFit { mut lash, mut layers, mut loads } = FirstFit::new(fabric, most)?;
+        let mut order: Vec<usize> = (0..layers.len()).collect();
         let mut path = Vec::new();
-        for dst in with_terminals(fabric) {
-            for src in with_terminals(fabric).filter(|&src| src != dst) {
-                walk(fabric, &table, (src, dst), &mut path);
-                let found = layers.iter_mut().position(|layer| layer.add(fabric, &path));
-                let number = found.unwrap_or(layers.len());
-                if number == layers.len() {
-                    if number == most as usize {
-                        return None;
-                    }
-                    let mut new = Acyclic::new(fabric);
-                    new.add(fabric, &path);
-                    layers.push(new);
-                }
-                layer[dst as usize * routers as usize + src as usize] = number as u8;
+        for pair in pairs(fabric) {
+            walk(fabric, &lash.table, pair, &mut path);
+            let (own, more) = (usize::from(lash.layer(pair.0, pair.1)), load(fabric, pair, &path));
+            order.sort_by_key(|&layer| (loads[layer], layer));
+            let mut lighter = order.iter().copied().take_while(|&layer| loads[layer] + more < loads[own]);
+            if let Some(found) = lighter.find(|&layer| layers[layer].add(fabric, &path)) {
+                loads[own] -= more;
+                loads[found] += more;
+                lash.put(pair, found);
             }
         }
-        let mut lash = Lash { routers, table, layers: layers.len().max(1) as u8, layer };
-        lash.balance(fabric, &mut layers);
         Some(lash)
     }
 
-    /// Moves pairs of routers out of the layers with the most load.
-    fn balance(&mut self, fabric: &Fabric, layers: &mut [Acyclic]) {
-        let pairs = || {
-            let ends = || with_terminals(fabric);
-            ends().flat_map(move |dst| ends().filter(move |&src| src != dst).map(move |src| (src, dst)))
-        };
-        let place = |(src, dst): (u32, u32)| dst as usize * self.routers as usize + src as usize;
-        let load = |(src, dst): (u32, u32), path: &[(u32, usize)]| {
-            path.len() as u64 * (fabric.terminals_at(src).len() * fabric.terminals_at(dst).len()) as u64
-        };
-        let (mut loads, mut path) = (vec![0; layers.len()], Vec::new());
-        for pair in pairs() {
-            walk(fabric, &self.table, pair, &mut path);
-            loads[usize::from(self.layer[place(pair)])] += load(pair, &path);
-        }
-        let mut order: Vec<usize> = (0..layers.len()).collect();
-        for pair in pairs() {
-            walk(fabric, &self.table, pair, &mut path);
-            let (own, more) = (usize::from(self.layer[place(pair)]), load(pair, &path));
-            order.sort_by_key(|&layer| (loads[layer], layer));
-            let lighter = order.iter().copied().take_while(|&layer| loads[layer] + more < loads[own]);
-            if let Some(found) = lighter.into_iter().find(|&layer| layers[layer].add(fabric, &path)) {
-                loads[own] -= more;
-                loads[found] += more;
-                self.layer[place(pair)] = found as u8;
-            }
-        }
+    /// Whether it takes no more layers than `most`.
+    pub(super) fn fits(fabric: &Fabric, most: u32) -> bool {
+        FirstFit::new(fabric, most).is_some()
+    }
+
+    fn put(&mut self, (src, dst): (u32, u32), layer: usize) {
+        self.layer[dst as usize * self.routers as usize + src as usize] = layer as u8;
     }
 
     /// The paths of a table that cannot deadlock in one layer.
@@ -147,6 +113,54 @@ impl Lash {
         let trip = Trip { mode: self.layer(src, dst), ..Trip::default() };
         Head { to: dst, label: 0, trip }
     }
+}
+
+/// Each pair in the lowest layer in which its path closes no cycle.
+struct FirstFit {
+    lash: Lash,
+    layers: Vec<Acyclic>,
+    /// Of each layer.
+    loads: Vec<u64>,
+}
+
+impl FirstFit {
+    /// `None` where it takes more layers than `most`.
+    fn new(fabric: &Fabric, most: u32) -> Option<Self> {
+        let routers = fabric.routers();
+        let layer = vec![0; routers as usize * routers as usize];
+        let lash = Lash { routers, table: PortTable::balanced(fabric), layers: 1, layer };
+        let mut fit = FirstFit { lash, layers: Vec::new(), loads: Vec::new() };
+        let mut path = Vec::new();
+        for pair in pairs(fabric) {
+            walk(fabric, &fit.lash.table, pair, &mut path);
+            let found = fit.layers.iter_mut().position(|layer| layer.add(fabric, &path));
+            let number = found.unwrap_or(fit.layers.len());
+            if number == fit.layers.len() {
+                if number == most as usize {
+                    return None;
+                }
+                let mut new = Acyclic::new(fabric);
+                new.add(fabric, &path);
+                fit.layers.push(new);
+                fit.loads.push(0);
+            }
+            fit.loads[number] += load(fabric, pair, &path);
+            fit.lash.put(pair, number);
+        }
+        fit.lash.layers = fit.layers.len().max(1) as u8;
+        Some(fit)
+    }
+}
+
+/// All pairs of different routers with terminals, by destination, then by source.
+fn pairs(fabric: &Fabric) -> impl Iterator<Item = (u32, u32)> {
+    let to = move |dst: u32| with_terminals(fabric).filter(move |&src| src != dst).map(move |src| (src, dst));
+    with_terminals(fabric).flat_map(to)
+}
+
+/// What a pair of routers adds to the load of its layer.
+fn load(fabric: &Fabric, (src, dst): (u32, u32), path: &[(u32, usize)]) -> u64 {
+    path.len() as u64 * (fabric.terminals_at(src).len() * fabric.terminals_at(dst).len()) as u64
 }
 
 /// The channels from `src` to `dst`: router and output port.

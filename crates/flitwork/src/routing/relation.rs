@@ -18,7 +18,6 @@ use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Most entries of the table, one for each place and destination.
 const MOST_ENTRIES: usize = 1 << 28;
@@ -62,10 +61,6 @@ impl AnyOptions for RelationOptions {
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, Relation::new(network.fabric, self)?))
     }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
-    }
 }
 
 /// No place, or no choice.
@@ -86,6 +81,8 @@ pub struct Relation {
     /// How many places have numbers.
     places: usize,
     choices: Vec<Choice>,
+    /// Most channels of a choice.
+    most_ports: usize,
     /// Which choice, by `place * routers + destination`.
     index: Vec<u32>,
 }
@@ -115,6 +112,7 @@ impl Relation {
             number: vec![NONE; routers as usize * (ports + 1) * usize::from(sets)],
             places: 0,
             choices: Vec::new(),
+            most_ports: 1,
             index: Vec::new(),
         };
         if routers == 1 {
@@ -132,6 +130,7 @@ impl Relation {
                 relation.choices.len() as u32 - 1
             });
         }
+        relation.most_ports = relation.choices.iter().map(|choice| channels(choice).count()).max().unwrap_or(1);
         relation.check_arrival(fabric)?;
         Ok(relation)
     }
@@ -298,11 +297,11 @@ impl HopByHop for Relation {
     }
 
     fn most_ports(&self) -> usize {
-        self.choices.iter().map(|choice| channels(choice).count()).max().unwrap_or(1)
+        self.most_ports
     }
 
     fn is_fixed(&self) -> bool {
-        self.most_ports() == 1
+        self.most_ports == 1
     }
 
     fn selection(&self) -> Selection {
@@ -315,6 +314,7 @@ mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
     use crate::topology::ring;
+    use std::sync::Arc;
 
     /// Round a ring of four upwards, in set 1 behind the channel from router 3 to router 0.
     fn round() -> RelationOptions {

@@ -5,14 +5,11 @@
 //! these there are [`super::Lash`] and [`super::HopClasses`].
 
 use super::Routing;
-use super::hop_by_hop::HopByHop;
 use super::kind::{AnyOptions, Network};
 use super::port_table::{PortTable, at_work, check};
 use crate::error::Result;
-use crate::topology::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of shortest paths: none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,9 +23,5 @@ impl AnyOptions for ShortestPathOptions {
 
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, PortTable::shortest(network.fabric)))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }

@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of routes from a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,8 +28,8 @@ pub struct TableOptions {
     /// router. Ports count from 0 in the order in which the cables of the router are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<Vec<i32>>,
-    /// A file with the table instead of `next`, a row for each router: CSV or NumPy (.npy). It is read before a plan is
-    /// made.
+    /// A file with the table: `next` as CSV or NumPy (.npy), a row for each router, or `ports` as the forwarding tables
+    /// of the fabric that `ibnetdiscover` prints. It is read before a plan is made.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file: String,
 }
@@ -48,10 +47,6 @@ impl AnyOptions for TableOptions {
             return Err(Error::config("network.routing.ports", "a table beside next", "one of the two", ""));
         }
         Ok(at_work(network.fabric, TerminalTable::new(network.fabric, &self.ports)?))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }
 
@@ -95,34 +90,42 @@ impl TableOptions {
                     }
                 }
             }
-            self.check_arrival(fabric, &table, dst)?;
+            let next = |router: u32| table.next(router, dst);
+            check_arrival(fabric, "network.routing.next", (dst, fabric.router_name(dst)), next)?;
         }
         Ok(table)
     }
+}
 
-    /// Refuses a loop on the way to a destination.
-    fn check_arrival(&self, fabric: &Fabric, table: &PortTable, dst: u32) -> Result<()> {
-        // Routers from which packets arrive, and those that this walk came by.
-        let mut arrives = vec![false; fabric.routers() as usize];
-        arrives[dst as usize] = true;
-        for src in with_terminals(fabric) {
-            let mut walked = Vec::new();
-            let mut at = src;
-            while !arrives[at as usize] {
-                if walked.len() > fabric.routers() as usize {
-                    let value = format!("{} on the way to {}", fabric.router_name(at), fabric.router_name(dst));
-                    let expected = "a table by which every packet arrives; packets come to this router again";
-                    return Err(Error::config("network.routing.next", value, expected, ""));
-                }
-                walked.push(at);
-                let next = table.next(at, dst).and_then(|port| fabric.peer(at, port.into()));
-                let Some((far, _)) = next else { break };
-                at = far;
-            }
-            walked.into_iter().for_each(|router| arrives[router as usize] = true);
+/// Refuses a table by which packets for a router, or a terminal of it, do not arrive: they come to a router without a
+/// port for them, or to one again.
+fn check_arrival(
+    fabric: &Fabric,
+    field: &str,
+    (router, name): (u32, String),
+    next: impl Fn(u32) -> Option<u8>,
+) -> Result<()> {
+    // Routers from which packets arrive, and those that this walk came by.
+    let mut arrives = vec![false; fabric.routers() as usize];
+    arrives[router as usize] = true;
+    for src in with_terminals(fabric) {
+        let (mut at, mut walked) = (src, Vec::new());
+        while !arrives[at as usize] {
+            let far = next(at).and_then(|port| fabric.peer(at, port.into()));
+            let Some((far, _)) = far.filter(|_| walked.len() <= fabric.routers() as usize) else {
+                let value = format!("{} on the way to {name}", fabric.router_name(at));
+                let expected = match far {
+                    Some(_) => "a table by which every packet arrives; packets come to this router again",
+                    None => "a port: packets come to this router",
+                };
+                return Err(Error::config(field, value, expected, ""));
+            };
+            walked.push(at);
+            at = far;
         }
-        Ok(())
+        walked.into_iter().for_each(|router| arrives[router as usize] = true);
     }
+    Ok(())
 }
 
 /// The output port of every router for every destination terminal.
@@ -166,7 +169,10 @@ impl TerminalTable {
         let of = |router: u32| fabric.terminals_at(router);
         let terminals = (0..routers).map(|router| (of(router).start, of(router).end)).collect();
         let table = TerminalTable { routers, terminals, ports };
-        (0..fabric.terminals()).try_for_each(|terminal| table.check_arrival(fabric, terminal))?;
+        for terminal in 0..fabric.terminals() {
+            let to = (fabric.router_of(terminal), format!("terminal {terminal}"));
+            check_arrival(fabric, "network.routing.ports", to, |router| table.next(router, terminal))?;
+        }
         Ok(table)
     }
 
@@ -174,30 +180,6 @@ impl TerminalTable {
     fn next(&self, router: u32, terminal: u32) -> Option<u8> {
         let port = self.ports[terminal as usize * self.routers as usize + router as usize];
         (port != NO_PORT).then_some(port)
-    }
-
-    /// Refuses a hole or a loop on the way to a terminal.
-    fn check_arrival(&self, fabric: &Fabric, terminal: u32) -> Result<()> {
-        let mut arrives = vec![false; fabric.routers() as usize];
-        arrives[fabric.router_of(terminal) as usize] = true;
-        for src in with_terminals(fabric) {
-            let (mut at, mut walked) = (src, Vec::new());
-            while !arrives[at as usize] {
-                let next = self.next(at, terminal).and_then(|port| fabric.peer(at, port.into()));
-                let Some((far, _)) = next.filter(|_| walked.len() <= fabric.routers() as usize) else {
-                    let value = format!("{} on the way to terminal {terminal}", fabric.router_name(at));
-                    let expected = match next {
-                        Some(_) => "a table by which every packet arrives; packets come to this router again",
-                        None => "a port: packets come to this router",
-                    };
-                    return Err(Error::config("network.routing.ports", value, expected, ""));
-                };
-                walked.push(at);
-                at = far;
-            }
-            walked.into_iter().for_each(|router| arrives[router as usize] = true);
-        }
-        Ok(())
     }
 
     fn head(dst: u32, terminal: u32) -> Head {

@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::topology::{End, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Options of up*/down*.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,10 +43,6 @@ impl AnyOptions for UpDownOptions {
 
     fn routing(&self, network: &Network) -> Result<Routing> {
         Ok(at_work(network.fabric, UpDown::new(network.fabric, self.root.unwrap_or(0))?))
-    }
-
-    fn representative(&self, _network: &Network, _level: usize) -> Option<(Fabric, Arc<dyn HopByHop>)> {
-        None
     }
 }
 
@@ -192,6 +187,7 @@ impl HopByHop for UpDown {
 mod tests {
     use super::*;
     use crate::routing::{Buffers, Finding, find_cycle};
+    use std::sync::Arc;
 
     fn graph(cables: &[[u32; 2]]) -> Fabric {
         crate::topology::graph(cables, &[])

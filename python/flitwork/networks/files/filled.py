@@ -1,6 +1,6 @@
 """Specifications whose network is in a file: ``network.topology.file``, and ``network.routing.file`` of tables.
 
-A table of next routers is a matrix, or forwarding tables beside a topology that ``ibnetdiscover`` prints.
+A table is a matrix of next routers, or forwarding tables beside a topology that ``ibnetdiscover`` prints.
 """
 
 from __future__ import annotations
