@@ -13,7 +13,7 @@ use flitwork::schedule::Schedule;
 use flitwork::spec::{
     HostSpec, KernelChoice, NetworkSpec, RecordSpec, RoutingSpec, RunSpec, SimulationSpec, WorkloadSpec,
 };
-use flitwork::topology::Grid;
+use flitwork::topology::{Fabric, Grid};
 use flitwork::traffic::Created;
 use flitwork::{Error, Plan, Workload, simulate};
 use proptest::prelude::*;
@@ -21,6 +21,8 @@ use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
 
 pub(super) const WATCHDOG: u64 = 500;
+/// A port set of the kernel is one word.
+const MOST_PORTS: usize = 64;
 
 /// The plan of a valid specification, `None` of an invalid one.
 pub fn plan(case: &Case, mut run: RunSpec) -> Result<Option<Plan>, TestCaseError> {
@@ -50,11 +52,14 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
         let fabric = switches(terminals, rings, slow, seed);
         let mut spec = spec.clone();
         match &mut spec.network.routing {
-            Some(RoutingSpec::Table(options)) if seed.is_multiple_of(2) => options.ports = ports(&fabric, seed),
+            Some(RoutingSpec::Table(options)) if seed.is_multiple_of(2) => {
+                (options.next, options.ports) = (vec![], ports(&fabric, seed));
+            }
             Some(RoutingSpec::Table(options)) => options.next = next_routers(&fabric, seed),
             Some(RoutingSpec::Relation(options)) => relation(&fabric, seed, options),
             _ => {}
         }
+        fit_ports(&mut spec.network, &fabric);
         fit_policy(&mut spec.network.router, &spec.network.nic, &fabric, 1);
         Plan::on_fabric(&spec, fabric)
     };
@@ -62,6 +67,15 @@ pub fn plan_on_switches(case: &Case, seed: u64, mut run: RunSpec) -> Result<Opti
         Ok(plan) => Ok(Some(plan)),
         Err(error) if error.is_config() => Ok(None),
         Err(error) => Err(TestCaseError::fail(format!("Plan::on_fabric: {error}"))),
+    }
+}
+
+/// One port a terminal where all terminals at a router would have more than a router may have.
+fn fit_ports(network: &mut NetworkSpec, fabric: &Fabric) {
+    let terminals = (0..fabric.routers()).map(|router| fabric.terminals_at(router).len()).max().unwrap_or(0);
+    let ports = fabric.network_ports() + terminals * network.nic.ports as usize;
+    if ports * network.router.input_speedup as usize > MOST_PORTS {
+        network.nic.ports = 1;
     }
 }
 

@@ -11,7 +11,7 @@ use flitwork::spec::RoutingSpec;
 #[derive(Debug, Clone, Copy)]
 pub struct Want {
     pub output: VcId,
-    /// Whether it belongs to the escape port.
+    /// Whether it belongs to the escape port and is asked for beside VCs of other ports.
     pub escape: bool,
 }
 
@@ -37,8 +37,9 @@ impl Router<'_> {
             self.decide_for(vc, decided);
             return self.usable(vc, &choice.minimal[decided], false);
         }
-        let escape = choice.escape.as_ref().map_or(vec![], |offer| self.usable(vc, offer, true));
-        if self.machine.selection() == Selection::All {
+        let all = self.machine.selection() == Selection::All;
+        let escape = choice.escape.as_ref().map_or(vec![], |offer| self.usable(vc, offer, all));
+        if all {
             let minimal = choice.minimal.iter().flat_map(|offer| self.usable(vc, offer, false));
             return minimal.chain(escape).collect();
         }

@@ -28,8 +28,10 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
 
 def _late(late: pd.DataFrame) -> Figure:
     lengths = sorted({int(length) for length in late["packet_flits"]})
+    # A figure of one pair of axes is too narrow for two columns of words.
+    columns, height = (1, 5) if len(lengths) == 1 else (2, 4.2)
     figure, axes = plt.subplots(
-        1, 2 * len(lengths), figsize=(4.5 * len(lengths), 4.2), layout="constrained", sharey=True, squeeze=False,
+        1, 2 * len(lengths), figsize=(4.5 * len(lengths), height), layout="constrained", sharey=True, squeeze=False,
         width_ratios=[3, 1] * len(lengths),
     )  # fmt: skip
     for number, length in enumerate(lengths):
@@ -48,7 +50,7 @@ def _late(late: pd.DataFrame) -> Figure:
     for ax in axes[0]:
         ax.axhline(1, color="black", linewidth=1)
     axes[0][0].set(ylabel="completion time over the lower bound", ylim=(0, None))
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=columns)
     return figure
 
 

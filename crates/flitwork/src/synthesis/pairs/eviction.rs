@@ -129,7 +129,7 @@ pub(super) fn place(
 }
 
 /// Units in ascending order of how busy their parts are.
-fn by_difficulty(units: &Units) -> Vec<u32> {
+pub(super) fn by_difficulty(units: &Units) -> Vec<u32> {
     let mut load = vec![0u64; units.parts() as usize];
     let all = || 0..units.len() as u32;
     all().flat_map(|unit| units.uses(unit)).for_each(|&(part, _)| load[part as usize] += 1);

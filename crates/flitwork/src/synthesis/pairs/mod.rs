@@ -4,9 +4,10 @@
 //! long enough that blocks of two rounds never meet, however far each has come. What is searched for is a place (cycle
 //! or round) for each block such that no port and no channel is used twice. `eviction` does that for *units*, which are
 //! placed as a whole: single messages, or all messages that go equally far in a network that is alike at all terminals
-//! (`units`).
+//! (`units`). It improves on what `first_fit` finds at once.
 
 mod eviction;
+mod first_fit;
 mod units;
 
 use super::ladder::{self, Best};
@@ -136,10 +137,10 @@ pub fn synthesise_pairs(order: &PairOrder, progress: &mut dyn FnMut(Progress) ->
     let alike = order.radices.iter().find_map(|radices| Units::alike(order, radices));
     let single = || Units::single(order);
     let mut best = match &alike {
-        Some(units) => improve(order, units, least, one_by_one(&demand, units, place), meter.left() / 2, &mut meter),
+        Some(units) => improve(order, units, least, at_once(units, &mut meter), meter.left() / 2, &mut meter),
         None => {
             let units = single();
-            improve(order, &units, least, one_by_one(&demand, &units, place), meter.left(), &mut meter)
+            improve(order, &units, least, at_once(&units, &mut meter), meter.left(), &mut meter)
         }
     };
     if alike.is_some() && best.length > least && meter.left() > 0 {
@@ -155,10 +156,12 @@ pub fn synthesise_pairs(order: &PairOrder, progress: &mut dyn FnMut(Progress) ->
 /// Places by pair, of a period of so many.
 type Placed = Best<Vec<u64>>;
 
-/// Each unit starts when the one before has arrived.
-fn one_by_one(demand: &Demand, units: &Units, place: u64) -> Placed {
-    let apart = demand.longest_way_cycles / place + 1;
-    Best { length: units.len() as u64 * apart, found: units.by_pair(|unit| u64::from(unit) * apart) }
+/// What is found without a search.
+fn at_once(units: &Units, meter: &mut Meter) -> Placed {
+    let mut hardest_first = eviction::by_difficulty(units);
+    hardest_first.reverse();
+    let (places, length) = first_fit::first_fit(units, &hardest_first, meter);
+    Best { length, found: units.by_pair(|unit| places[unit as usize]) }
 }
 
 /// Shortens a period: first to one that is easily found, then step by step.

@@ -2,7 +2,7 @@
 //! some of them.
 
 use super::super::random::{below, mix};
-use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec};
+use super::{channel, fit_level, fit_policy, fit_rules, keep_injection_vcs, nic, router, spec, without_policy};
 use flitwork::routing::{
     DragonflyMinimalOptions, DragonflyUgalOptions, DragonflyValiantOptions, EcmpOptions, GraphUgalOptions,
     GraphValiantOptions, HopClassesOptions, LashOptions, RelationOptions, Selection, ShortestPathOptions, SprayOptions,
@@ -38,12 +38,26 @@ pub fn network(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
                 matches!(&routing, Some(RoutingSpec::Relation(_) | RoutingSpec::Ecmp(_) | RoutingSpec::Spray(_)));
             let mut router = RouterSpec { vcs: if long { vcs.max(4) } else { vcs }, ..router };
             let topology = TopologySpec::Crossbar(Crossbar { terminals });
+            if routing.as_ref().is_some_and(divides_the_vcs) {
+                without_policy(&mut router);
+            }
             fit_policy(&mut router, &nic, &topology.fabric().expect("a case is valid"), 1);
             fit_rules(&mut router, false);
             keep_injection_vcs(&mut nic, &router);
             fit_level(&mut nic, &router, terminals);
             spec(topology, routing, router, channel, nic)
         },
+    )
+}
+
+/// Whether the routing leaves no VCs to a policy.
+fn divides_the_vcs(routing: &RoutingSpec) -> bool {
+    matches!(
+        routing,
+        RoutingSpec::GraphValiant(_)
+            | RoutingSpec::GraphUgal(_)
+            | RoutingSpec::HopClasses(_)
+            | RoutingSpec::Relation(_)
     )
 }
 
