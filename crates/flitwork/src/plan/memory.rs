@@ -211,9 +211,12 @@ fn under_way(p: &Params, router: &RouterSpec) -> u64 {
 
 /// Bytes of what routers remember of each other's queues.
 fn congestion_board(p: &Params, fabric: &Fabric, routing: &Routing) -> u64 {
-    let Some(spread) = routing.hop_by_hop().and_then(|routing| routing.congestion_spread()) else { return 0 };
-    let Some(grid) = fabric.grid() else { return 0 };
+    let Some(routing) = routing.hop_by_hop() else { return 0 };
     let ports = (p.routers * p.network_ports) as u64;
+    if routing.watches_other_routers() {
+        return 4 * ports;
+    }
+    let (Some(spread), Some(grid)) = (routing.congestion_spread(), fabric.grid()) else { return 0 };
     // The cycles kept, the queue and the note of now.
     ports.saturating_mul(4 * (spread.cycles_kept(grid) + 2))
 }

@@ -30,12 +30,15 @@ impl Plan {
             || record.operations
             || record.channel_window_cycles > 0
             || record.delivery_window_cycles > 0;
-        let spreads_congestion = self.routing.hop_by_hop().is_some_and(|routing| routing.congestion_spread().is_some());
+        let hears_of_others = self
+            .routing
+            .hop_by_hop()
+            .is_some_and(|routing| routing.congestion_spread().is_some() || routing.watches_other_routers());
         let conditions = [
             (!matches!(self.workload, Workload::Schedule { .. }), "the workload is of ranks"),
             (self.background.is_none(), "there is a background"),
             (self.kernel() == KernelName::Flit, "the packet kernel runs"),
-            (!spreads_congestion, "routers hear of more than their own ports"),
+            (!hears_of_others, "routers hear of more than their own ports"),
             (!self.fabric.channels_differ(), "channels are not all alike"),
             (router.output_speedup == 1, "network.router.output_speedup is more than 1"),
             (router.shared_buffer_flits == 0, "network.router.shared_buffer_flits is more than 0"),

@@ -3,10 +3,11 @@
 //! A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford University, 2005; of dragonflies
 //! J. Kim, W. J. Dally, S. Scott and D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
 //! section 4.2. With what the source router knows of its own output ports (UGAL-L): the queue of a port, times the
-//! channels of the route by it. The packet decides once, when it first asks for a virtual channel at its source router;
-//! with progressive adaptive routing (PAR) once more, if it went minimally so far, at the next router of its group: N.
-//! Jiang, J. Kim and W. J. Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA 2009,
-//! section 3.3.
+//! channels of the route by it. Or with the queues of the global channels of both routes, wherever in the group their
+//! routers are (UGAL-G): what no router knows, to compare with. The packet decides once, when it first asks for a
+//! virtual channel at its source router; with progressive adaptive routing (PAR) once more, if it went minimally so
+//! far, at the next router of its group: N. Jiang, J. Kim and W. J. Dally, "Indirect adaptive routing on large scale
+//! interconnection networks", ISCA 2009, section 3.3.
 //!
 //! Virtual channels are those of [`super::DragonflyValiantOptions`]. PAR has a set before them, for the local channel
 //! of a packet on its minimal route out of its group: behind it there may be another local one.
@@ -35,6 +36,11 @@ pub struct DragonflyUgalOptions {
     /// group. Needs a fourth set of virtual channels. Default: false.
     #[serde(default)]
     pub progressive: bool,
+    /// UGAL-G: the queues that are compared are those of the global channels by which the routes leave the group of the
+    /// source, also at other routers. No router knows these at once: a limit to compare with. Default: false, UGAL-L:
+    /// the queues of the router's own ports.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub global_queues: bool,
 }
 
 impl AnyOptions for DragonflyUgalOptions {
@@ -94,17 +100,22 @@ impl DragonflyUgal {
         Choice { set, ..choice }
     }
 
-    /// Channels that a packet walks from a router.
-    fn channels(&self, mut at: u32, mut head: Head) -> u32 {
-        let mut channels = 0;
-        loop {
+    /// The channels that a packet walks from a router: router and output port.
+    fn walk(&self, mut at: u32, mut head: Head) -> impl Iterator<Item = (u32, u8)> + '_ {
+        std::iter::from_fn(move || {
             self.valiant.enter(at, head.to, &mut head, &|| 0);
-            if at == head.to {
-                return channels;
-            }
-            let Some((far, _)) = self.fabric.peer(at, self.valiant.port(at, &head).into()) else { return channels };
-            (at, channels) = (far, channels + 1);
-        }
+            let channel = (at != head.to).then(|| (at, self.valiant.port(at, &head)))?;
+            at = self.fabric.peer(at, channel.1.into())?.0;
+            Some(channel)
+        })
+    }
+
+    /// The first global channel of a packet's walk from a router; where it has none, its first channel.
+    fn way_out(&self, at: u32, head: Head) -> (u32, u8) {
+        // The lowest ports are the local ones.
+        let global = |channel: &(u32, u8)| u32::from(channel.1) + 1 >= self.size;
+        let first = || self.walk(at, head).next();
+        self.walk(at, head).find(global).or_else(first).unwrap_or((at, 0))
     }
 
     /// The same packet, gone minimally.
@@ -154,7 +165,9 @@ impl HopByHop for DragonflyUgal {
             return minimal;
         }
         let other = self.by_valiant(at, head);
-        if minimal.ports == other.ports {
+        // Where both routes begin with one port, its queue says nothing; those behind it do.
+        let part_behind = self.options.global_queues && minimal.set == other.set;
+        if minimal.ports == other.ports && !part_behind {
             return minimal;
         }
         let nonminimal = Some((other.ports.trailing_zeros() as u8, other.set));
@@ -162,7 +175,15 @@ impl HopByHop for DragonflyUgal {
     }
 
     fn lengths(&self, at: u32, head: &Head) -> [u32; 2] {
-        [self.channels(at, Self::minimally(head)), self.channels(at, *head)]
+        [Self::minimally(head), *head].map(|head| self.walk(at, head).count() as u32)
+    }
+
+    fn watches_other_routers(&self) -> bool {
+        self.options.global_queues
+    }
+
+    fn watched(&self, at: u32, head: &Head) -> [(u32, u8); 2] {
+        [Self::minimally(head), *head].map(|head| self.way_out(at, head))
     }
 
     fn bias_flits(&self) -> Option<u32> {
@@ -209,6 +230,25 @@ mod tests {
             }
         }
         assert!(chosen > 1_000);
+    }
+
+    /// UGAL-G: each route has the channel watched by which it leaves the group, to the group that it goes to first.
+    #[test]
+    fn global_queues_are_those_of_the_channels_out_of_the_group() {
+        let fabric = Dragonfly::of(4, 2, None).fabric().unwrap();
+        let options = DragonflyUgalOptions { global_queues: true, ..DragonflyUgalOptions::default() };
+        let routing = DragonflyUgal::new(&fabric, &options);
+        let group = |router: u32| router / 4;
+        for (src, dst) in (0..36).flat_map(|src| (0..36).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {
+            for head in routing.starts(src, dst) {
+                let [minimal, other] = routing.watched(src, &head).map(|(router, port)| {
+                    assert_eq!(group(router), group(src));
+                    group(fabric.peer(router, port.into()).unwrap().0)
+                });
+                assert_eq!(minimal, group(dst), "{src} -> {dst}");
+                assert_eq!(other, if head.label == 0 { minimal } else { head.label - 1 }, "{src} -> {dst}");
+            }
+        }
     }
 
     /// PAR: the way out of the group leads by a router that has it in its hand once more.

@@ -142,6 +142,17 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         [1, 1]
     }
 
+    /// Whether the queues that are compared may be those of other routers ([`HopByHop::watched`]).
+    fn watches_other_routers(&self) -> bool {
+        false
+    }
+
+    /// Where they may, the channels whose queues stand for the routes by the minimal port of a choice and by the one
+    /// that is not, of a packet with this head at router `at`: router and output port.
+    fn watched(&self, at: u32, _head: &Head) -> [(u32, u8); 2] {
+        [(at, 0); 2]
+    }
+
     /// Where choices have a port that is not minimal and queues are compared: what is added to the queue of that port,
     /// times the channels of its route \[flits].
     fn bias_flits(&self) -> Option<u32> {

@@ -234,8 +234,8 @@ routings! {
         "Valiant, SIAM J. Computing 11(2), 1982; Kim, Dally, Scott and Abts, ISCA 2008";
     /// On a dragonfly: minimally, or by a random other group where the queue is shorter there.
     DragonflyUgal = "dragonfly_ugal": super::DragonflyUgalOptions,
-        "on a dragonfly: minimally, or by a random other group where the queue is shorter there (UGAL-L, PAR)",
-        "bias_flits, progressive",
+        "on a dragonfly: minimally, or by a random other group where the queue is shorter there (UGAL-L, UGAL-G, PAR)",
+        "bias_flits, progressive, global_queues",
         "Singh, PhD thesis, Stanford 2005; Kim, Dally, Scott and Abts, ISCA 2008; Jiang, Kim and Dally, ISCA 2009";
     /// On a fat tree: up by the destination's number, down on the one path that there is. The default of trees.
     DModK = "d_mod_k": DModKOptions, "on a fat tree: up by the number of the destination, then down", "",

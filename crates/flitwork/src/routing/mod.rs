@@ -182,12 +182,12 @@ impl Routing {
         loop {
             let place = At { router: at, port: entered.map(|c| c.0), set: entered.map(|c| c.1) };
             let Some(choice) = routing.next(&place, dst.router, &mut head, &|| bits) else { return path };
+            let choice = choice.decided(false);
             let (port, set) = match (choice.ports, choice.escape) {
                 (0, None) => return path,
                 (0, Some((port, set))) => (port as usize, set),
                 (ports, _) => {
-                    let minimal = ports & !choice.nonminimal.map_or(0, |(port, _)| 1 << port);
-                    let port = minimal.trailing_zeros() as usize;
+                    let port = ports.trailing_zeros() as usize;
                     (port, choice.set_of(port))
                 }
             };

@@ -72,6 +72,19 @@ impl Choice {
         self.nonminimal.is_some_and(|(other, _)| usize::from(other) == port)
     }
 
+    /// What is left of it when a packet has decided: the port that is not minimal, or all others. Both may be the same
+    /// port, where the routes part later.
+    pub fn decided(&self, nonminimal: bool) -> Choice {
+        match self.nonminimal {
+            Some((port, _)) if nonminimal => Choice { ports: 1 << port, ..*self },
+            Some((port, _)) => {
+                let others = self.ports & !(1 << port);
+                Choice { ports: if others == 0 { self.ports } else { others }, nonminimal: None, ..*self }
+            }
+            None => *self,
+        }
+    }
+
     /// The set of VCs behind one of `ports` other than [`Choice::nonminimal`].
     #[inline]
     pub fn minimal_set_of(&self, port: usize) -> u8 {

@@ -1,4 +1,5 @@
-//! What routers know of each other under Cross-Line routing: "Congestion information" of docs/model.md.
+//! What routers know of each other under Cross-Line routing, "Congestion information" of docs/model.md, and under UGAL
+//! with `global_queues`.
 
 use super::machine::Machine;
 use super::router::Router;
@@ -12,6 +13,8 @@ use std::cmp::Reverse;
 pub struct Congestion {
     /// `notes[cycle][router][port]`.
     notes: Vec<Vec<Vec<u64>>>,
+    /// UGAL-G: `queues[router][port]` before any router had its steps 3 to 6 of this cycle.
+    queues: Vec<Vec<u64>>,
 }
 
 impl Congestion {
@@ -21,6 +24,19 @@ impl Congestion {
             return; // Nobody listens.
         }
         self.notes.push(routers.iter().map(Router::notes).collect());
+    }
+
+    /// Before steps 3 to 6 of a cycle.
+    pub fn look(&mut self, m: &Machine, routers: &[Router], now: u64) {
+        if m.global_queues() {
+            let queues = |router: &Router| (0..m.fabric.network_ports()).map(|port| router.queue(port, now)).collect();
+            self.queues = routers.iter().map(queues).collect();
+        }
+    }
+
+    /// UGAL-G: the queue of an output port of a router.
+    pub fn queue(&self, (router, port): (u32, usize)) -> u64 {
+        self.queues[router as usize][port]
     }
 
     /// What `router` noted of `port` at the end of `cycle`.

@@ -55,7 +55,8 @@ impl Machine {
         let mut hops_left = vec![self.channels(here, &straight)];
         let other = self.valiant_offer(here, came_by, trip);
         let decides = at_source || self.progressive() && out;
-        if decides && trip.mode != 0 && other.port != minimal[0].port {
+        let part_behind = self.global_queues() && other == minimal[0];
+        if decides && trip.mode != 0 && (other.port != minimal[0].port || part_behind) {
             minimal.push(other);
             hops_left.push(self.channels(here, trip));
         }
@@ -76,6 +77,29 @@ impl Machine {
         channels
     }
 
+    /// dragonfly_ugal with `global_queues`: the global channel by which a route leaves its group, or its first channel;
+    /// with the intermediate group or without.
+    pub(super) fn watched(&self, here: u32, by_group: bool, trip: &Trip) -> Option<(u32, usize)> {
+        if !self.global_queues() {
+            return None;
+        }
+        let mut trip = Trip { mode: if by_group { trip.mode } else { 0 }, ..trip.clone() };
+        let (mut at, mut first) = (here, None);
+        while at != trip.target {
+            if trip.mode == 1 + (at / self.group) as usize {
+                trip.mode = TURNED;
+            }
+            let port = self.valiant_offer(at, (0, 0), &trip).port;
+            let next = self.fabric.peer(at, port).expect("it is on the route").0;
+            if at / self.group != next / self.group {
+                return Some((at, port));
+            }
+            first = first.or(Some((at, port)));
+            at = next;
+        }
+        first
+    }
+
     /// dragonfly_valiant: the port of dragonfly_minimal to the router of the intermediate group with the place of the
     /// destination in its own, or to the destination; and the set.
     pub(super) fn valiant_offer(&self, here: u32, came_by: VcId, trip: &Trip) -> Offer {
@@ -94,6 +118,11 @@ impl Machine {
     /// dragonfly_ugal: whether a packet may decide twice.
     fn progressive(&self) -> bool {
         matches!(&self.routing_spec, RoutingSpec::DragonflyUgal(options) if options.progressive)
+    }
+
+    /// dragonfly_ugal: whether queues of other routers are compared.
+    pub(super) fn global_queues(&self) -> bool {
+        matches!(&self.routing_spec, RoutingSpec::DragonflyUgal(options) if options.global_queues)
     }
 
     /// dragonfly_valiant, dragonfly_ugal: sets of VCs.

@@ -408,6 +408,7 @@ impl<'a> Network<'a> {
     /// Steps 3 to 6.
     fn route_and_switch(&mut self, now: u64) -> bool {
         let mut moved = false;
+        self.congestion.look(self.machine, &self.routers, now);
         for router in 0..self.routers.len() {
             let sent = self.routers[router].cycle(&self.congestion, now);
             if let Some(blocked) = &mut self.blocked {

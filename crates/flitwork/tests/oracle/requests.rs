@@ -33,7 +33,7 @@ impl Router<'_> {
             return self.usable(vc, &Offer { port: output_port, vcs: 0..self.machine.vcs }, false);
         };
         if let Some(bias) = self.machine.bias().filter(|_| choice.minimal.len() == 2) {
-            let decided = front.decided.unwrap_or_else(|| self.shorter_queue(&choice, bias, now));
+            let decided = front.decided.unwrap_or_else(|| self.shorter_queue(vc, &choice, bias, congestion, now));
             self.decide_for(vc, decided);
             return self.usable(vc, &choice.minimal[decided], false);
         }
@@ -58,9 +58,13 @@ impl Router<'_> {
     }
 
     /// UGAL: 1 if the queue behind the second port, times the channels of its route, is the shorter one.
-    fn shorter_queue(&self, choice: &Choice, bias: u64, now: u64) -> usize {
-        let queue = |port: usize| self.places[port].sent() + self.yet_to_send(port, now);
-        let weight = |i: usize| u64::from(choice.hops_left[i]) * queue(choice.minimal[i].port);
+    fn shorter_queue(&self, vc: VcId, choice: &Choice, bias: u64, congestion: &Congestion, now: u64) -> usize {
+        let trip = self.front(vc).trip.as_ref().expect("it is routed hop by hop");
+        let queue = |i: usize| match self.machine.watched(self.id, i == 1, trip) {
+            Some(channel) => congestion.queue(channel),
+            None => self.queue(choice.minimal[i].port, now),
+        };
+        let weight = |i: usize| u64::from(choice.hops_left[i]) * queue(i);
         usize::from(weight(0) > weight(1) + bias)
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Front {
     pub(super) choice: Option<Choice>,
     /// UGAL: which of the two ports it decided for at its first request.
     pub(super) decided: Option<usize>,
-    trip: Option<Trip>,
+    pub(super) trip: Option<Trip>,
     /// Flits that have left the buffer.
     sent: u32,
     /// The output VC that it owns, and the first cycle in which it may request the switch without speculation.
@@ -276,8 +276,13 @@ impl<'m> Router<'m> {
         self.inputs[vc.0][vc.1].front.as_mut().expect("it asks").decided = Some(decided);
     }
 
+    /// UGAL: the queue of a network port.
+    pub(super) fn queue(&self, port: usize, now: u64) -> u64 {
+        self.places[port].sent() + self.yet_to_send(port, now)
+    }
+
     /// UGAL: the flits that packets which asked for a network port before cycle `now` have yet to send.
-    pub(super) fn yet_to_send(&self, port: usize, now: u64) -> u64 {
+    fn yet_to_send(&self, port: usize, now: u64) -> u64 {
         let leaves_by = |front: &Front| {
             let minimal = &front.choice.as_ref()?.minimal;
             let number = if minimal.len() == 1 { Some(0) } else { front.decided };
@@ -411,10 +416,12 @@ impl<'m> Router<'m> {
 
     /// What the packet at the front of `vc` carries behind output port `out`.
     fn trip_behind(&self, vc: VcId, out: usize) -> Option<Trip> {
-        let Front { packet, choice, trip, .. } = self.front(vc);
-        match choice {
-            Some(choice) => Some(self.machine.walked(self.id, out, choice, packet, trip.as_ref().expect("it chose"))),
-            None => trip.clone(),
+        let front = self.front(vc);
+        match &front.choice {
+            Some(choice) => {
+                Some(self.machine.walked(self.id, out, choice, front, front.trip.as_ref().expect("it chose")))
+            }
+            None => front.trip.clone(),
         }
     }
 

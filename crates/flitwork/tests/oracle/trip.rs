@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, Packet};
 use super::random::{below, mix};
-use super::router::VcId;
+use super::router::{Front, VcId};
 use flitwork::routing::{RelationOptions, RingDirections, Tie};
 use flitwork::spec::{AdaptiveTie, Productive, RoutingSpec};
 use std::collections::BTreeSet;
@@ -539,11 +539,11 @@ impl Machine {
     }
 
     /// The trip of a packet whose head leaves router `here` by a network port.
-    pub fn walked(&self, here: u32, port: usize, choice: &Choice, packet: &Packet, trip: &Trip) -> Trip {
+    pub fn walked(&self, here: u32, port: usize, choice: &Choice, front: &Front, trip: &Trip) -> Trip {
+        let packet = &front.packet;
         let mut trip = trip.clone();
         trip.hops += 1;
-        let takes_other = choice.minimal.get(1).is_some_and(|other| other.port == port);
-        if takes_other && self.bias().is_some() {
+        if front.decided == Some(1) {
             trip.crossed += 1;
             if matches!(self.routing_spec, RoutingSpec::GraphUgal(_)) {
                 (trip.target, trip.mode, trip.first_set) = (trip.via, 0, 0);

@@ -221,6 +221,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
     fn step(&mut self, now: u64, ends: &mut Endpoints) {
         self.env.measured.counts_ejected =
             self.env.measured.measurement.contains(&(now + u64::from(self.env.p.eject_cycles)));
+        self.note_queues();
         self.injection.step::<PACKETS>(&mut self.env, ends);
         if self.order.is_some() {
             self.visit_shuffled();

@@ -96,8 +96,8 @@ pub fn dragonfly(most_terminals: u32) -> impl Strategy<Value = NetworkSpec> {
         });
     let terminals = |d: &Dragonfly| d.routers_per_group * d.groups.unwrap_or(0) * d.terminals_per_router;
     let topology = topology.prop_filter("too many terminals", move |topology| terminals(topology) <= most_terminals);
-    let ugal = (bias(), any::<bool>()).prop_map(|(bias_flits, progressive)| {
-        Some(RoutingSpec::DragonflyUgal(DragonflyUgalOptions { bias_flits, progressive }))
+    let ugal = (bias(), any::<bool>(), any::<bool>()).prop_map(|(bias_flits, progressive, global_queues)| {
+        Some(RoutingSpec::DragonflyUgal(DragonflyUgalOptions { bias_flits, progressive, global_queues }))
     });
     let routing = prop_oneof![
         1 => Just(None),

@@ -10,7 +10,7 @@
 //! free one usable comes.
 
 use crate::kernel::flit::env::{PortLayout, RouteState};
-use crate::kernel::flit::route::CongestionBoard;
+use crate::kernel::flit::route::{CongestionBoard, QueueBoard};
 use crate::kernel::flit::router::{EJECTING, Memory};
 use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -57,6 +57,8 @@ pub(crate) struct HopByHopRoutes {
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     congestion: Option<CongestionBoard>,
+    /// Where packets compare queues of other routers.
+    pub queue_board: Option<QueueBoard>,
     seed: u64,
 }
 
@@ -81,6 +83,7 @@ impl HopByHopRoutes {
                 .congestion_spread()
                 .zip(fabric.grid())
                 .map(|(spread, grid)| CongestionBoard::new(grid, p, spread, layout)),
+            queue_board: routing.watches_other_routers().then(|| QueueBoard::new(p)),
             seed: plan.spec.run.seed,
             on_grid: routing.on_grid().cloned(),
             routing: Arc::clone(routing),
@@ -131,10 +134,8 @@ impl HopByHopRoutes {
 
     /// The ports and sets that the front packet of a VC may request.
     pub fn candidates(&self, vc: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
-        let Candidates { choice, preferred, .. } = self.candidates[vc];
         // Where queues were compared it waits for one port alone.
-        let decided = choice.nonminimal.is_some() && preferred != UNDECIDED;
-        let choice = if decided { Choice { ports: 1 << preferred, ..choice } } else { choice };
+        let choice = self.candidates[vc].choice;
         let sets = move |port: usize, set: u8| (port, self.sets[set as usize].0..self.sets[set as usize].1);
         bits(choice.ports | u64::from(choice.sideways))
             .map(move |port| sets(port, choice.set_of(port)))
@@ -262,7 +263,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let choice = candidates.choice;
         if let Some((other, _)) = choice.nonminimal {
             let port = self.shorter_queue(me, slot, other as usize, hop_by_hop, env);
-            let set = hop_by_hop.sets[choice.set_of(port) as usize];
+            let set = at(&hop_by_hop.candidates, self.number(me, slot)).choice.set_of(port);
+            let set = hop_by_hop.sets[set as usize];
             let usable = self.usable_of_set(me, slot, port, set, env);
             return (!usable.is_empty()).then_some((port, usable));
         }
@@ -387,33 +389,52 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let number = self.number(me, slot);
         let candidates = *at(&hop_by_hop.candidates, number);
         if candidates.preferred == UNDECIDED {
-            let minimal = (candidates.choice.ports & !(1 << other)).trailing_zeros() as usize;
+            let minimal = candidates.choice.decided(false).ports.trailing_zeros() as usize;
             let head = env.pool[self.input(slot).front].head();
-            let channels = hop_by_hop.routing.lengths(hop_by_hop.first + me as u32, &head);
-            let queues = self.queues(me, [minimal, other], hop_by_hop, env);
+            let here = hop_by_hop.first + me as u32;
+            let channels = hop_by_hop.routing.lengths(here, &head);
+            let queues = match &hop_by_hop.queue_board {
+                Some(board) => hop_by_hop.routing.watched(here, &head).map(|channel| board.of(channel)),
+                None => self.queues(me, [minimal, other], hop_by_hop, env),
+            };
             let [weight, other_weight] = [0, 1].map(|i| u64::from(channels[i]) * u64::from(queues[i]));
             let takes_other = weight > other_weight + u64::from(hop_by_hop.routing.bias_flits().unwrap_or(0));
             let port = if takes_other { other } else { minimal };
-            hop_by_hop.candidates[number].preferred = port as u8;
+            let candidates = &mut hop_by_hop.candidates[number];
+            (candidates.preferred, candidates.choice) = (port as u8, candidates.choice.decided(takes_other));
             self.input(slot).port = port as u8;
         }
         hop_by_hop.candidates[number].preferred as usize
     }
 
-    /// The queues of two network ports \[flits]: what was sent and has no credit back, and what the packets that asked
-    /// for the port in an earlier cycle have yet to send. Those that ask in this cycle are left out, so that the order
-    /// in which they are looked at makes no difference.
+    /// The queues of two network ports \[flits]: what was sent and has no credit back, and what packets have yet to
+    /// send.
     fn queues(&self, me: usize, ports: [usize; 2], hop_by_hop: &HopByHopRoutes, env: &Env) -> [u32; 2] {
         let mut queues = ports.map(|port| self.flits_behind(me, port, env));
-        for (slot, input) in self.memory.inputs() {
-            let Some(i) = ports.iter().position(|&port| port == usize::from(input.port)) else { continue };
-            let since = at(&hop_by_hop.candidates, self.number(me, slot)).since;
-            let asked_before = (env.now as u32).wrapping_sub(since) as i32 > 0;
-            if input.front != NONE && input.flags & EJECTING == 0 && asked_before {
-                queues[i] += u32::from(input.left);
+        for (port, flits) in self.yet_to_send(me, hop_by_hop, env) {
+            if let Some(i) = ports.iter().position(|&compared| compared == port) {
+                queues[i] += flits;
             }
         }
         queues
+    }
+
+    /// What the packets that asked for a network port in an earlier cycle have yet to send: port, and flits. Those that
+    /// ask in this cycle are left out, so that the order in which they are looked at makes no difference.
+    pub(super) fn yet_to_send(
+        &self,
+        me: usize,
+        hop_by_hop: &HopByHopRoutes,
+        env: &Env,
+    ) -> impl Iterator<Item = (usize, u32)> {
+        self.memory.inputs().filter_map(move |(slot, input)| {
+            let waits = input.front != NONE && input.flags & EJECTING == 0;
+            let asked_before = || {
+                let since = at(&hop_by_hop.candidates, self.number(me, slot)).since;
+                (env.now as u32).wrapping_sub(since) as i32 > 0
+            };
+            (waits && asked_before()).then(|| (usize::from(input.port), u32::from(input.left)))
+        })
     }
 
     /// The free VCs of a candidate port that a packet may use now.

@@ -7,10 +7,12 @@ mod fat_tree;
 mod front;
 mod hop_by_hop;
 mod next_output;
+mod queue_board;
 mod table;
 
 pub(crate) use congestion::CongestionBoard;
 pub(crate) use fat_tree::FatTreeRoutes;
 pub(crate) use hop_by_hop::HopByHopRoutes;
 pub(crate) use next_output::NextOutputs;
+pub(crate) use queue_board::QueueBoard;
 pub(crate) use table::RouteTable;

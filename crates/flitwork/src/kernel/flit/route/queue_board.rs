@@ -1,0 +1,55 @@
+//! The queues of all network ports before the routers of a cycle are visited: what UGAL-G compares. A packet may look
+//! at other routers than its own, and some of them have been visited in this cycle before it asks.
+
+use crate::kernel::flit::route::HopByHopRoutes;
+use crate::kernel::flit::{Env, Kernel, Router, VcMask};
+use crate::plan::Params;
+
+/// Flits behind each network port, by router and port.
+#[derive(Debug)]
+pub(crate) struct QueueBoard {
+    ports: usize,
+    queues: Vec<u32>,
+}
+
+impl QueueBoard {
+    /// Empty queues.
+    pub fn new(p: &Params) -> Self {
+        QueueBoard { ports: p.network_ports, queues: vec![0; p.routers * p.network_ports] }
+    }
+
+    /// The queue of a port \[flits].
+    pub fn of(&self, (router, port): (u32, u8)) -> u32 {
+        self.queues[router as usize * self.ports + usize::from(port)]
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Kernel<M, PORTS, VCS, WORDS, PACKETS>
+{
+    /// Notes all queues, where packets compare those of other routers.
+    pub(crate) fn note_queues(&mut self) {
+        let Some(hop_by_hop) = &mut self.env.route.hop_by_hop else { return };
+        let Some(mut board) = hop_by_hop.queue_board.take() else { return };
+        let Some(hop_by_hop) = &self.env.route.hop_by_hop else { return };
+        for ((me, router), queues) in self.routers.iter().enumerate().zip(board.queues.chunks_exact_mut(board.ports)) {
+            router.note_queues(me, hop_by_hop, &self.env, queues);
+        }
+        if let Some(hop_by_hop) = &mut self.env.route.hop_by_hop {
+            hop_by_hop.queue_board = Some(board);
+        }
+    }
+}
+
+impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const PACKETS: bool>
+    Router<M, PORTS, VCS, WORDS, PACKETS>
+{
+    fn note_queues(&self, me: usize, hop_by_hop: &HopByHopRoutes, env: &Env, queues: &mut [u32]) {
+        for (port, queue) in queues.iter_mut().enumerate() {
+            *queue = self.flits_behind(me, port, env);
+        }
+        for (port, flits) in self.yet_to_send(me, hop_by_hop, env) {
+            queues[port] += flits;
+        }
+    }
+}
