@@ -10,13 +10,15 @@ from flitwork.studies.dragonfly_routing.measures import curves
 #: Claims of the most that a routing accepts under the worst traffic.
 _MOST = {
     "worst.valiant": ("dragonfly_worst", "Valiant"), "worst.ugal": ("dragonfly_worst", "UGAL"),
-    "worst.par": ("dragonfly_worst", "PAR"),
+    "worst.par": ("dragonfly_worst", "PAR"), "worst.global": ("dragonfly_worst", "UGAL-G"),
     "hyperx.valiant": ("hyperx_worst", "Valiant"), "hyperx.ugal": ("hyperx_worst", "UGAL"),
 }  # fmt: skip
-#: The same under uniform traffic, over minimal routing.
-_OVER_MINIMAL = {
-    "uniform.ugal": ("dragonfly_uniform", "UGAL"), "uniform.par": ("dragonfly_uniform", "PAR"),
-    "hyperx.uniform": ("hyperx_uniform", "UGAL"),
+#: What one routing accepts at most, over another: experiment, and both.
+_OVER = {
+    "worst.local": ("dragonfly_worst", "UGAL", "UGAL-G"),
+    "uniform.ugal": ("dragonfly_uniform", "UGAL", "minimal"), "uniform.par": ("dragonfly_uniform", "PAR", "minimal"),
+    "uniform.global": ("dragonfly_uniform", "UGAL-G", "minimal"),
+    "hyperx.uniform": ("hyperx_uniform", "UGAL", "minimal"),
 }  # fmt: skip
 #: Claims of minimal routing under the worst traffic, and of latency at this load.
 _MINIMAL = {"worst.minimal": "dragonfly_worst", "hyperx.minimal": "hyperx_worst"}
@@ -31,8 +33,8 @@ def claims(results: pd.DataFrame) -> list[Finding]:
     table = curves(results)
     most = table.groupby(["experiment", "routing"])["accepted"].max()
     found = {name: most.get(case) for name, case in _MOST.items()}
-    for name, (experiment, routing) in _OVER_MINIMAL.items():
-        found[name] = _over(most.get((experiment, routing)), most.get((experiment, "minimal")))
+    for name, (experiment, routing, other) in _OVER.items():
+        found[name] = _over(most.get((experiment, routing)), most.get((experiment, other)))
     for name, experiment in _MINIMAL.items():
         runs = table[(table["experiment"] == experiment) & (table["routing"] == "minimal")]
         found[name] = (runs["accepted"] * runs["group"]).max() if len(runs) else None

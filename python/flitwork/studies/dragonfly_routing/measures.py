@@ -7,7 +7,7 @@ import pandas as pd
 from flitwork.base.statistics import half_width_95
 
 #: The routings in the order of the figure.
-ROUTINGS = ("minimal", "Valiant", "UGAL", "PAR")
+ROUTINGS = ("minimal", "Valiant", "UGAL", "PAR", "UGAL-G")
 
 
 def curves(results: pd.DataFrame) -> pd.DataFrame:
