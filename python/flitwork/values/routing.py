@@ -323,7 +323,7 @@ class DragonflyUgal(Routing):
       bias keeps more packets on minimal routes. Default: 0.
     * ``global_queues``: UGAL-G: the queues that are compared are those of the global channels by which the routes
       leave the group of the source, also at other routers. No router knows these at once: a limit to compare with.
-      Default: false, UGAL-L: the queues of the router's own ports.
+      Without it, the queues of the router's own ports (UGAL-L). Default: false.
     * ``progressive``: Progressive adaptive routing (PAR): a packet on its minimal route decides again at the second
       router of its group. Needs a fourth set of virtual channels. Default: false.
     """
@@ -331,7 +331,7 @@ class DragonflyUgal(Routing):
     KIND = "dragonfly_ugal"
     bias_bytes: float | str | Sequence[float | str] = default(None)
     bias_flits: int = default(0)
-    global_queues: bool = default(None)
+    global_queues: bool = default(False)
     progressive: bool = default(False)
 
 

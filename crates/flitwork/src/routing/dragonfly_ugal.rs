@@ -25,21 +25,20 @@ use std::sync::Arc;
 
 /// Options of UGAL on a dragonfly.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct DragonflyUgalOptions {
     /// Head start of the minimal route \[flits]: a packet takes the other route only if the queue of the minimal route,
     /// times its channels, exceeds the queue of the other route, times its channels, by more. A larger bias keeps more
     /// packets on minimal routes. Default: 0.
-    #[serde(default)]
     pub bias_flits: u32,
     /// Progressive adaptive routing (PAR): a packet on its minimal route decides again at the second router of its
     /// group. Needs a fourth set of virtual channels. Default: false.
-    #[serde(default)]
     pub progressive: bool,
     /// UGAL-G: the queues that are compared are those of the global channels by which the routes leave the group of the
-    /// source, also at other routers. No router knows these at once: a limit to compare with. Default: false, UGAL-L:
-    /// the queues of the router's own ports.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// source, also at other routers. No router knows these at once: a limit to compare with. Without it, the queues
+    /// of the router's own ports (UGAL-L). Default: false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     pub global_queues: bool,
 }
 

@@ -6,7 +6,6 @@
 
 use super::channel_graph::{ChannelGraph, Node};
 use super::hop_by_hop::{At, Head, HopByHop};
-use super::scheme::Choice;
 use super::{Buffers, Limits};
 use crate::topology::Fabric;
 use std::collections::HashMap;
@@ -215,33 +214,28 @@ impl<'a> Walker<'a> {
             return Err(Stop::Stuck(place.at, to.0));
         }
         let has_escape = choice.escape.is_some() && self.buffers != Buffers::Shared;
-        if choice.nonminimal.is_some() {
-            let other = choice.decided(true);
-            self.take_ports(place, &Choice { escape: None, sideways: 0, ..other }, to, !has_escape);
+        // Where two routes are compared, the one or the other.
+        let decisions = if choice.nonminimal.is_some() { &[true, false][..] } else { &[false] };
+        for choice in decisions.iter().map(|&nonminimal| choice.decided(nonminimal)) {
+            let mut ports = choice.ports | u64::from(choice.sideways);
+            while ports != 0 {
+                let port = ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                let mut head = place.head;
+                head.trip.crossed += choice.counted(port);
+                if choice.ports >> port & 1 == 0 {
+                    head.trip.misroutes -= 1;
+                }
+                self.hop((place.at, port as u8, choice.set_of(port)), head, to, !has_escape);
+                if self.shares {
+                    self.hop((place.at, port as u8, MIDDLE), head, to, self.buffers == Buffers::Shared);
+                }
+            }
         }
-        self.take_ports(place, &choice.decided(false), to, !has_escape);
         if let Some((port, set)) = choice.escape {
             self.hop((place.at, port, set), place.head, to, true);
         }
         Ok(())
-    }
-
-    /// A packet takes any of the ports of a choice.
-    fn take_ports(&mut self, place: &Place, choice: &Choice, to: (u32, bool), may_wait: bool) {
-        let mut ports = choice.ports | u64::from(choice.sideways);
-        while ports != 0 {
-            let port = ports.trailing_zeros() as usize;
-            ports &= ports - 1;
-            let mut head = place.head;
-            head.trip.crossed += choice.counted(port);
-            if choice.ports >> port & 1 == 0 {
-                head.trip.misroutes -= 1;
-            }
-            self.hop((place.at, port as u8, choice.set_of(port)), head, to, may_wait);
-            if self.shares {
-                self.hop((place.at, port as u8, MIDDLE), head, to, self.buffers == Buffers::Shared);
-            }
-        }
     }
 
     /// A packet takes a channel. `may_wait`: packets may wait for it and hold it; if not, they can always ask for

@@ -52,27 +52,27 @@ impl Machine {
             first.vcs = self.equal_set(0, self.group_sets());
         }
         let mut minimal = vec![first];
-        let mut hops_left = vec![self.channels(here, &straight)];
+        let mut hops_left = vec![self.route(here, &straight).len() as u32];
         let other = self.valiant_offer(here, came_by, trip);
         let decides = at_source || self.progressive() && out;
         let part_behind = self.global_queues() && other == minimal[0];
         if decides && trip.mode != 0 && (other.port != minimal[0].port || part_behind) {
             minimal.push(other);
-            hops_left.push(self.channels(here, trip));
+            hops_left.push(self.route(here, trip).len() as u32);
         }
         Choice { minimal, escape: None, away: vec![], hops_left }
     }
 
-    /// dragonfly_ugal: the channels of a route from `here`, by an intermediate group or not.
-    fn channels(&self, here: u32, trip: &Trip) -> u32 {
-        let (mut at, mut trip, mut channels) = (here, trip.clone(), 0);
+    /// dragonfly_ugal: the channels of a route from `here`, by an intermediate group or not: router and port.
+    fn route(&self, here: u32, trip: &Trip) -> Vec<(u32, usize)> {
+        let (mut at, mut trip, mut channels) = (here, trip.clone(), Vec::new());
         while at != trip.target {
             if trip.mode == 1 + (at / self.group) as usize {
                 trip.mode = TURNED;
             }
             let port = self.valiant_offer(at, (0, 0), &trip).port;
+            channels.push((at, port));
             at = self.fabric.peer(at, port).expect("it is on the route").0;
-            channels += 1;
         }
         channels
     }
@@ -83,21 +83,11 @@ impl Machine {
         if !self.global_queues() {
             return None;
         }
-        let mut trip = Trip { mode: if by_group { trip.mode } else { 0 }, ..trip.clone() };
-        let (mut at, mut first) = (here, None);
-        while at != trip.target {
-            if trip.mode == 1 + (at / self.group) as usize {
-                trip.mode = TURNED;
-            }
-            let port = self.valiant_offer(at, (0, 0), &trip).port;
-            let next = self.fabric.peer(at, port).expect("it is on the route").0;
-            if at / self.group != next / self.group {
-                return Some((at, port));
-            }
-            first = first.or(Some((at, port)));
-            at = next;
-        }
-        first
+        let route = self.route(here, &Trip { mode: if by_group { trip.mode } else { 0 }, ..trip.clone() });
+        let leaves = |&&(router, port): &&(u32, usize)| {
+            self.fabric.peer(router, port).is_some_and(|(far, _)| far / self.group != router / self.group)
+        };
+        route.iter().find(leaves).or(route.first()).copied()
     }
 
     /// dragonfly_valiant: the port of dragonfly_minimal to the router of the intermediate group with the place of the

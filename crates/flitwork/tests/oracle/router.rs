@@ -382,7 +382,7 @@ impl<'m> Router<'m> {
             ports.push(output.0);
             let input = &mut self.inputs[vc.0][vc.1];
             let (mut flit, _) = input.buffer.pop_front().expect("a flit traverses");
-            flit.trip = if flit.head { self.trip_behind(vc, output.0) } else { None };
+            flit.trip = if flit.head { self.machine.walked(self.id, output.0, self.front(vc)) } else { None };
             let input = &mut self.inputs[vc.0][vc.1];
             input.front.as_mut().expect("it is at the front").sent += 1;
             self.places[output.0].send(output.1);
@@ -412,17 +412,6 @@ impl<'m> Router<'m> {
             let at_front = |packet: &Rc<Packet>| input.front.as_ref().is_some_and(|f| Rc::ptr_eq(&f.packet, packet));
             heads.map(|flit| &flit.packet).filter(move |packet| !at_front(packet)).map(Rc::as_ref)
         })
-    }
-
-    /// What the packet at the front of `vc` carries behind output port `out`.
-    fn trip_behind(&self, vc: VcId, out: usize) -> Option<Trip> {
-        let front = self.front(vc);
-        match &front.choice {
-            Some(choice) => {
-                Some(self.machine.walked(self.id, out, choice, front, front.trip.as_ref().expect("it chose")))
-            }
-            None => front.trip.clone(),
-        }
     }
 
     /// The input VCs with a packet.

@@ -538,10 +538,10 @@ impl Machine {
         crosses
     }
 
-    /// The trip of a packet whose head leaves router `here` by a network port.
-    pub fn walked(&self, here: u32, port: usize, choice: &Choice, front: &Front, trip: &Trip) -> Trip {
-        let packet = &front.packet;
-        let mut trip = trip.clone();
+    /// What the packet at the front of a VC carries behind output port `port` of router `here`.
+    pub fn walked(&self, here: u32, port: usize, front: &Front) -> Option<Trip> {
+        let Front { packet, choice: Some(choice), .. } = front else { return front.trip.clone() };
+        let mut trip = front.trip.clone()?;
         trip.hops += 1;
         if front.decided == Some(1) {
             trip.crossed += 1;
@@ -550,7 +550,7 @@ impl Machine {
             }
         }
         if !self.by_coordinates() {
-            return trip;
+            return Some(trip);
         }
         trip.crossed += usize::from(self.crosses(here, port));
         if choice.away.iter().any(|offer| offer.port == port) {
@@ -558,6 +558,6 @@ impl Machine {
             trip.detours -= 1;
             trip.minus = self.directions(next, trip.target, self.bits(packet));
         }
-        trip
+        Some(trip)
     }
 }

@@ -4,7 +4,7 @@ use crate::compat::BatchStage;
 use crate::kernel::flit::Rules;
 use crate::kernel::flit::observe::{HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
-use crate::kernel::flit::route::{CongestionBoard, FatTreeRoutes, HopByHopRoutes, RouteTable};
+use crate::kernel::flit::route::{CongestionBoard, FatTreeRoutes, HopByHopRoutes, QueueBoard, RouteTable};
 use crate::kernel::flit::router::{ChannelTiming, ClassMasks, SharedBuffers, UNDECIDED};
 use crate::kernel::flit::rules::RouteMode;
 use crate::kernel::flit::vc_allocation::PrivateVcs;
@@ -51,6 +51,8 @@ pub(super) struct RouteState {
     pub table: RouteTable,
     /// Candidates of front packets, where the route is decided hop by hop.
     pub hop_by_hop: Option<Box<HopByHopRoutes>>,
+    /// Where packets compare queues of other routers.
+    pub queue_board: Option<Box<QueueBoard>>,
     /// Routes in a fat tree.
     pub fat_tree: Option<Box<FatTreeRoutes>>,
     /// The routing stage, if it takes a batch at a time.

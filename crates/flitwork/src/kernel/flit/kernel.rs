@@ -6,7 +6,7 @@ use crate::kernel::flit::env::{AllocationState, Measured, PortLayout, RouteState
 use crate::kernel::flit::observe::{ChannelRecorder, HeadOfLine, Observer};
 use crate::kernel::flit::packets::Streams;
 use crate::kernel::flit::ports::Injection;
-use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, RouteTable};
+use crate::kernel::flit::route::{FatTreeRoutes, HopByHopRoutes, QueueBoard, RouteTable};
 use crate::kernel::flit::router::{ChannelTiming, ClassMasks, Memory, SharedBuffers};
 use crate::kernel::flit::rules::{AllocationPath, Arrivals, Compiled, Hold};
 use crate::kernel::flit::step::General;
@@ -99,6 +99,7 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
                         variation.part.map(|_| router_range.clone()),
                     ),
                     hop_by_hop,
+                    queue_board: QueueBoard::of(plan).map(Box::new),
                     fat_tree,
                     batches: BatchStage::new(&router.compat, router.routing_delay_cycles, p.routers),
                 },

@@ -100,7 +100,7 @@ pub(super) fn place(
         return None;
     }
     let mut board = Board::new(units, places);
-    let mut waiting = by_difficulty(units);
+    let mut waiting = units.by_difficulty();
     let mut costs = vec![0; places];
     let (mut looked, mut steps) = (0, 0);
     while let Some(unit) = waiting.pop() {
@@ -126,17 +126,4 @@ pub(super) fn place(
     }
     meter.took((looked / STEP).max(1));
     Some(board.place_of)
-}
-
-/// Units in ascending order of how busy their parts are.
-pub(super) fn by_difficulty(units: &Units) -> Vec<u32> {
-    let mut load = vec![0u64; units.parts() as usize];
-    let all = || 0..units.len() as u32;
-    all().flat_map(|unit| units.uses(unit)).for_each(|&(part, _)| load[part as usize] += 1);
-    let difficulty = |unit: &u32| -> u128 {
-        units.uses(*unit).iter().map(|&(part, _)| u128::from(load[part as usize]).pow(4)).sum()
-    };
-    let mut order: Vec<u32> = all().collect();
-    order.sort_by_cached_key(difficulty);
-    order
 }

@@ -41,10 +41,10 @@ impl Used {
 
 /// The place of each unit, and how many places there are. Steps are not counted; if the caller stops, the units that
 /// are left go behind all others, each when the one before has arrived.
-pub(super) fn first_fit(units: &Units, hardest_first: &[u32], meter: &mut Meter) -> (Vec<u64>, u64) {
+pub(super) fn first_fit(units: &Units, meter: &mut Meter) -> (Vec<u64>, u64) {
     let mut used = vec![Used::default(); units.parts() as usize];
     let (mut places, mut end, mut stopped) = (vec![0; units.len()], 0, false);
-    for (n, &unit) in hardest_first.iter().enumerate() {
+    for (n, unit) in units.by_difficulty().into_iter().rev().enumerate() {
         stopped |= n % AT_ONCE == AT_ONCE - 1 && !meter.took(0);
         let uses = units.uses(unit);
         let place = if stopped { end } else { first_free(uses, &used) };

@@ -158,9 +158,7 @@ type Placed = Best<Vec<u64>>;
 
 /// What is found without a search.
 fn at_once(units: &Units, meter: &mut Meter) -> Placed {
-    let mut hardest_first = eviction::by_difficulty(units);
-    hardest_first.reverse();
-    let (places, length) = first_fit::first_fit(units, &hardest_first, meter);
+    let (places, length) = first_fit::first_fit(units, meter);
     Best { length, found: units.by_pair(|unit| places[unit as usize]) }
 }
 

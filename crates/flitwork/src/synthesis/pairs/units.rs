@@ -89,6 +89,18 @@ impl Units {
         &self.uses[self.ends[unit as usize]..self.ends[unit as usize + 1]]
     }
 
+    /// Its units in ascending order of how busy their parts are.
+    pub fn by_difficulty(&self) -> Vec<u32> {
+        let mut load = vec![0u64; self.parts as usize];
+        self.uses.iter().for_each(|&(part, _)| load[part as usize] += 1);
+        let difficulty = |&unit: &u32| -> u128 {
+            self.uses(unit).iter().map(|&(part, _)| u128::from(load[part as usize]).pow(4)).sum()
+        };
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_by_cached_key(difficulty);
+        order
+    }
+
     /// The place of each pair, by `from * terminals + to`, given that of each unit.
     pub fn by_pair(&self, place: impl Fn(u32) -> u64) -> Vec<u64> {
         let mut by_pair = vec![0; self.unit_of.len()];

@@ -10,7 +10,7 @@
 //! free one usable comes.
 
 use crate::kernel::flit::env::{PortLayout, RouteState};
-use crate::kernel::flit::route::{CongestionBoard, QueueBoard};
+use crate::kernel::flit::route::CongestionBoard;
 use crate::kernel::flit::router::{EJECTING, Memory};
 use crate::kernel::flit::vc_allocation::VcRequest;
 use crate::kernel::flit::{Env, Router, VcMask};
@@ -57,8 +57,6 @@ pub(crate) struct HopByHopRoutes {
     /// Port that each router looks at first, under round robin.
     turns: Vec<u8>,
     congestion: Option<CongestionBoard>,
-    /// Where packets compare queues of other routers.
-    pub queue_board: Option<QueueBoard>,
     seed: u64,
 }
 
@@ -83,7 +81,6 @@ impl HopByHopRoutes {
                 .congestion_spread()
                 .zip(fabric.grid())
                 .map(|(spread, grid)| CongestionBoard::new(grid, p, spread, layout)),
-            queue_board: routing.watches_other_routers().then(|| QueueBoard::new(p)),
             seed: plan.spec.run.seed,
             on_grid: routing.on_grid().cloned(),
             routing: Arc::clone(routing),
@@ -393,8 +390,8 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
             let head = env.pool[self.input(slot).front].head();
             let here = hop_by_hop.first + me as u32;
             let channels = hop_by_hop.routing.lengths(here, &head);
-            let queues = match &hop_by_hop.queue_board {
-                Some(board) => hop_by_hop.routing.watched(here, &head).map(|channel| board.of(channel)),
+            let queues = match &env.route.queue_board {
+                Some(board) => hop_by_hop.routing.watched(here, &head).map(|channel| board.queue(channel)),
                 None => self.queues(me, [minimal, other], hop_by_hop, env),
             };
             let [weight, other_weight] = [0, 1].map(|i| u64::from(channels[i]) * u64::from(queues[i]));

@@ -3,7 +3,7 @@
 
 use crate::kernel::flit::route::HopByHopRoutes;
 use crate::kernel::flit::{Env, Kernel, Router, VcMask};
-use crate::plan::Params;
+use crate::plan::Plan;
 
 /// Flits behind each network port, by router and port.
 #[derive(Debug)]
@@ -13,13 +13,15 @@ pub(crate) struct QueueBoard {
 }
 
 impl QueueBoard {
-    /// Empty queues.
-    pub fn new(p: &Params) -> Self {
-        QueueBoard { ports: p.network_ports, queues: vec![0; p.routers * p.network_ports] }
+    /// Empty queues, if packets of this plan compare those of other routers.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let (routers, ports) = (plan.params.routers, plan.params.network_ports);
+        let compares = plan.routing.hop_by_hop().is_some_and(|routing| routing.watches_other_routers());
+        compares.then(|| QueueBoard { ports, queues: vec![0; routers * ports] })
     }
 
     /// The queue of a port \[flits].
-    pub fn of(&self, (router, port): (u32, u8)) -> u32 {
+    pub fn queue(&self, (router, port): (u32, u8)) -> u32 {
         self.queues[router as usize * self.ports + usize::from(port)]
     }
 }
@@ -29,15 +31,14 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
 {
     /// Notes all queues, where packets compare those of other routers.
     pub(crate) fn note_queues(&mut self) {
-        let Some(hop_by_hop) = &mut self.env.route.hop_by_hop else { return };
-        let Some(mut board) = hop_by_hop.queue_board.take() else { return };
-        let Some(hop_by_hop) = &self.env.route.hop_by_hop else { return };
-        for ((me, router), queues) in self.routers.iter().enumerate().zip(board.queues.chunks_exact_mut(board.ports)) {
-            router.note_queues(me, hop_by_hop, &self.env, queues);
+        let Some(mut board) = self.env.route.queue_board.take() else { return };
+        if let Some(hop_by_hop) = &self.env.route.hop_by_hop {
+            for (me, router) in self.routers.iter().enumerate() {
+                let queues = &mut board.queues[me * board.ports..][..board.ports];
+                router.note_queues(me, hop_by_hop, &self.env, queues);
+            }
         }
-        if let Some(hop_by_hop) = &mut self.env.route.hop_by_hop {
-            hop_by_hop.queue_board = Some(board);
-        }
+        self.env.route.queue_board = Some(board);
     }
 }
 
