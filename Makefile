@@ -55,8 +55,10 @@ built:
 	@$(MAKE) --no-print-directory lint-python & package=$$!; \
 		$(MAKE) --no-print-directory lint-rust rust-built; rust=$$?; wait $$package && exit $$rust
 
+# What is compiled once needs no notes of the compiler for a next time: without, it takes an eighth less.
+ONCE := env CARGO_INCREMENTAL=0
 # The kernels of the tests can look through their state after every cycle, and do where FLITWORK_AUDIT is set.
-TESTS := cargo test --workspace --features flitwork/audit
+TESTS := $(ONCE) cargo test --workspace --features flitwork/audit
 AUDITED := FLITWORK_AUDIT=1 $(TESTS) --test oracle_equivalence
 
 rust-built:
@@ -95,7 +97,7 @@ lint: lint-rust lint-python
 
 lint-rust: lint-docs
 	@if cargo fmt --version >/dev/null 2>&1; then cargo fmt --all --check; else echo "no rustfmt: skipped"; fi
-	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets -- -D warnings; \
+	@if cargo clippy --version >/dev/null 2>&1; then $(ONCE) cargo clippy --workspace --all-targets -- -D warnings; \
 		else echo "no clippy: skipped"; fi
 
 # Links in documentation comments, private items included.

@@ -31,8 +31,13 @@ def target_folder() -> str:
     return os.environ.get("FLITWORK_EXTEND_TARGET", str(ROOT / "target" / "extend-pages"))
 
 
+#: Few sizes of routers, for the tests and for the package: both are compiled from one library.
+FEW_SIZES = "--features flitwork/few-sizes"
+
+
 def faster() -> dict[str, str]:
-    """Variables of a cargo that does not optimise: to compile takes much longer than to run, and so all is compiled once."""
+    """Variables of a cargo that does not optimise, and of tests with fewer random cases: to compile takes longer than to
+    run."""
     profile = {"OPT_LEVEL": "0", "DEBUG": "0"}
     of_cargo = {f"CARGO_PROFILE_{kind}_{name}": value for kind in ("TEST", "DEV") for name, value in profile.items()}
     return {
@@ -41,11 +46,14 @@ def faster() -> dict[str, str]:
         "CARGO_INCREMENTAL": "0",
         "CARGO_TARGET_DIR": target_folder(),
         "FLITWORK_FULL": "0",
+        "FLITWORK_TIMES": "0.25",
     }
 
 
 def run(command: str, folder: Path) -> None:
-    done = subprocess.run(command.split(), cwd=folder, env=faster(), capture_output=True, text=True, timeout=1200)
+    ours, _, theirs = command.partition(" -- ")
+    line = [*ours.split(), *FEW_SIZES.split(), "--", *theirs.split()]
+    done = subprocess.run(line, cwd=folder, env=faster(), capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     if "--no-run" not in command:
         assert re.search(r"^running [1-9]", done.stdout, re.MULTILINE), f"{command}: no test ran\n{done.stdout}"
@@ -67,7 +75,7 @@ assert Path("channels.png").stat().st_size > 1000
 
 def run_with_the_package(study: str, folder: Path) -> None:
     """Builds the Python package of the copy not for speed, and runs a study file with it."""
-    build = "cargo build -p flitwork-python --features pyo3/extension-module"
+    build = f"cargo build -p flitwork-python --features pyo3/extension-module {FEW_SIZES}"
     done = subprocess.run(build.split(), cwd=folder, env=faster(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
     for old in (folder / "python" / "flitwork").glob("_core*.so"):

@@ -2,7 +2,7 @@
 //! and arrives in the same cycle.
 //!
 //! Quick lane: some thousand fixed cases. Full lane: `FLITWORK_FULL=1`, 28,300 cases, those of the quick lane first;
-//! `FLITWORK_TIMES=n` runs n times as many. `FLITWORK_SEED=n` draws others.
+//! `FLITWORK_TIMES=n` runs n times as many (0.5: half of them). `FLITWORK_SEED=n` draws others.
 
 mod oracle;
 
@@ -35,12 +35,12 @@ where
     S::Value: Debug,
 {
     let full_lane = std::env::var("FLITWORK_FULL").is_ok_and(|v| v == "1");
-    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
-    let (seed, times): (u64, _) = (number("FLITWORK_SEED").unwrap_or(0), number("FLITWORK_TIMES").unwrap_or(1) as u32);
+    let seed = std::env::var("FLITWORK_SEED").map_or(0, |v| v.parse().expect("FLITWORK_SEED: an integer"));
+    let times = std::env::var("FLITWORK_TIMES").map_or(1.0, |v| v.parse().expect("FLITWORK_TIMES: a number"));
     let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[..8].copy_from_slice(&u64::to_le_bytes(seed));
     let config = Config {
-        cases: times * if full_lane { full } else { quick },
+        cases: (times * f64::from(if full_lane { full } else { quick })).ceil() as u32,
         max_local_rejects: u32::MAX,
         max_shrink_iters: 2_000,
         failure_persistence: None,
@@ -291,6 +291,27 @@ fn packets_on_crossbars_arrive_as_in_the_oracle() {
     for_all("crossbars", 60, 1_000, strategy, |(case, seed, warmup, measurement)| {
         Ok(check_case(&case, recording(seed, warmup, measurement, 600))?.is_some())
     });
+}
+
+/// One router of every size that the kernel is compiled for, with flits, whole packets and speculation.
+#[test]
+fn routers_of_every_compiled_size_are_as_in_the_oracle() {
+    // Up to these ports and VCs a router is one block; then its ports are counted, at a distance of 8 to 640 VCs.
+    let in_one_block = [(6, 2), (7, 3), (12, 1), (8, 8), (16, 3), (20, 2), (8, 16), (13, 8), (32, 4), (40, 2)];
+    let counted = [(17, 5), (36, 16), (7, 17), (7, 33), (7, 65), (5, 129), (4, 257), (3, 513)];
+    let whole = json!({ "switching": "virtual_cut_through", "hold_switch_until_tail": true });
+    let speculative = json!({ "speculative": true, "vc_alloc_delay_cycles": 1 });
+    for (ports, vcs) in in_one_block.into_iter().chain(counted) {
+        for mut router in [json!({}), whole.clone(), speculative.clone()] {
+            router["vcs"] = json!(vcs);
+            let network = json!({ "topology": { "kind": "crossbar", "terminals": ports }, "router": router });
+            let workload =
+                json!({ "kind": "traffic", "pattern": { "kind": "uniform" }, "packet_flits": 4, "offered_load": 0.6 });
+            let (network, workload) = (from_value(network).expect("a network"), from_value(workload).expect("traffic"));
+            let found = check_case(&Case { network, workload, background: None }, recording(1, 20, 60, 600));
+            assert!(found.unwrap_or_else(|error| panic!("{ports} ports, {vcs} VCs: {error}")).is_some());
+        }
+    }
 }
 
 /// Sets of VCs by channels walked; several channels between two groups; longer cables.

@@ -37,9 +37,11 @@ pub(crate) struct CompiledSize {
     pub counted: bool,
 }
 
+/// Development builds and unit tests are compiled for few of the sizes below; the tests beside the oracle for all.
+const FEW: bool = cfg!(any(test, feature = "few-sizes"));
+
 /// Routers of up to 128 VCs are compiled for, with a size for each power of two of ports and of VCs. The first that has
 /// room is taken: they ascend in bytes. A router of the next size has at most twice the bytes.
-#[cfg(not(feature = "few-sizes"))]
 const SIZES: [CompiledSize; 10] = [
     CompiledSize::new(8, 2),
     CompiledSize::new(8, 4),
@@ -54,14 +56,7 @@ const SIZES: [CompiledSize; 10] = [
 ];
 
 /// Distances of ports in the numbers of VCs of larger routers, up to the most VCs that a port may have.
-#[cfg(not(feature = "few-sizes"))]
 const DISTANCES: [usize; 8] = [8, 16, 32, 64, 128, 256, 512, 640];
-
-#[cfg(feature = "few-sizes")]
-const SIZES: [CompiledSize; 1] = [CompiledSize::new(8, 8)];
-
-#[cfg(feature = "few-sizes")]
-const DISTANCES: [usize; 2] = [16, 640];
 
 impl CompiledSize {
     /// A router in one block.
@@ -77,8 +72,13 @@ impl CompiledSize {
 
     /// A router with places for as many ports and VCs as it has. The sets of its slots have room for 64 ports.
     pub fn counted(ports: usize, vcs: usize) -> Self {
-        let distance =
-            DISTANCES.into_iter().find(|&distance| vcs <= distance).unwrap_or(DISTANCES[DISTANCES.len() - 1]);
+        CompiledSize::counted_of(ports, vcs, FEW)
+    }
+
+    fn counted_of(ports: usize, vcs: usize, few: bool) -> Self {
+        let compiled = |distance: usize| !few || matches!(distance, 16 | 640);
+        let room = DISTANCES.into_iter().find(|&distance| vcs <= distance && compiled(distance));
+        let distance = room.unwrap_or(DISTANCES[DISTANCES.len() - 1]);
         // Numbers of slots take two bytes.
         let port = (32 + 8 * distance.div_ceil(64)) + vcs * (16 + 4);
         let sets = 4 * 8 * (distance + 1) + 24;
@@ -88,8 +88,20 @@ impl CompiledSize {
 
     /// The size for routers of so many ports and VCs a port.
     pub fn for_router(ports: usize, vcs: usize) -> CompiledSize {
-        let within = SIZES.into_iter().find(|size| ports <= size.ports && vcs <= size.vcs);
-        within.unwrap_or_else(|| CompiledSize::counted(ports, vcs))
+        CompiledSize::of(ports, vcs, FEW)
+    }
+
+    fn of(ports: usize, vcs: usize, few: bool) -> CompiledSize {
+        let compiled = |size: &CompiledSize| !few || (size.ports, size.vcs) == (8, 8);
+        let room = |size: &CompiledSize| ports <= size.ports && vcs <= size.vcs;
+        let within = SIZES.into_iter().find(|size| room(size) && compiled(size));
+        within.unwrap_or_else(|| CompiledSize::counted_of(ports, vcs, few))
+    }
+
+    /// The size for such routers where the kernel is compiled for all.
+    #[cfg(test)]
+    pub fn of_all(ports: usize, vcs: usize) -> CompiledSize {
+        CompiledSize::of(ports, vcs, false)
     }
 
     #[cfg(test)]
@@ -103,13 +115,13 @@ impl CompiledSize {
     }
 }
 
-#[cfg(all(test, not(feature = "few-sizes")))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::routing::MAX_VCS;
 
     fn bytes(ports: usize, vcs: usize) -> usize {
-        CompiledSize::for_router(ports, vcs).router_bytes
+        CompiledSize::of_all(ports, vcs).router_bytes
     }
 
     #[test]
@@ -122,7 +134,7 @@ mod tests {
     fn one_port_or_one_virtual_channel_more_takes_at_most_twice_the_memory() {
         let most_vcs = MAX_VCS as usize;
         for (ports, vcs) in (1..=64).flat_map(|ports| (1..=most_vcs).map(move |vcs| (ports, vcs))) {
-            let (here, size) = (bytes(ports, vcs), CompiledSize::for_router(ports, vcs));
+            let (here, size) = (bytes(ports, vcs), CompiledSize::of_all(ports, vcs));
             assert!(size.ports >= ports && size.vcs >= vcs, "{ports} ports, {vcs} VCs: {size:?}");
             let (wider, deeper) = (bytes((ports + 1).min(64), vcs), bytes(ports, (vcs + 1).min(most_vcs)));
             assert!(wider <= 2 * here, "{ports} ports and one more, {vcs} VCs: {wider} bytes after {here}");
@@ -133,7 +145,7 @@ mod tests {
     #[test]
     fn a_router_gets_the_smallest_size_with_room() {
         let size = |ports, vcs| {
-            let size = CompiledSize::for_router(ports, vcs);
+            let size = CompiledSize::of_all(ports, vcs);
             (size.counted, size.ports, size.vcs)
         };
         let within = [size(5, 3), size(24, 1), size(16, 8), size(9, 2), size(8, 16), size(64, 1)];

@@ -61,7 +61,7 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
         0 => CompiledSize::for_router(ports, vcs),
         more => CompiledSize::counted(ports, vcs.max(more)),
     };
-    #[cfg(not(feature = "few-sizes"))]
+    #[cfg(not(any(test, feature = "few-sizes")))]
     if let Some(network) = of_further_size::<PACKETS>(size, plan, variation)? {
         return Ok(network);
     }
@@ -72,8 +72,8 @@ fn of_size<const PACKETS: bool>(plan: &Plan, variation: Variation) -> Result<Box
     })
 }
 
-/// The network compiled for one of the sizes that development builds leave out.
-#[cfg(not(feature = "few-sizes"))]
+/// The network compiled for one of the sizes that development builds and unit tests leave out.
+#[cfg(not(any(test, feature = "few-sizes")))]
 fn of_further_size<const PACKETS: bool>(
     size: CompiledSize,
     plan: &Plan,

@@ -384,7 +384,6 @@ const GOLDEN: [&str; 8] = [
 ];
 
 /// Plans estimate memory from a table of sizes, because they are made before, and without, a kernel.
-#[cfg(not(feature = "few-sizes"))]
 #[test]
 fn routers_are_as_large_as_the_table_of_sizes_says() {
     fn within<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize>() -> (usize, usize, usize) {
@@ -406,13 +405,12 @@ fn routers_are_as_large_as_the_table_of_sizes_says() {
     assert_eq!(said.collect::<Vec<_>>(), real);
 }
 
-#[cfg(not(feature = "few-sizes"))]
 #[test]
 fn counted_routers_are_as_large_as_the_table_of_sizes_says() {
     fn counted<M: VcMask, const VCS: usize, const WORDS: usize>(ports: usize, vcs: usize) {
         let memory = Counted::<M, VCS>::new(ports, vcs, Port::new(vcs), OutputVc::new(0));
         let bytes = size_of::<Router<M, 64, VCS, WORDS, false>>() + memory.bytes_outside();
-        let said = CompiledSize::for_router(ports, vcs);
+        let said = CompiledSize::of_all(ports, vcs);
         assert_eq!((said.counted, said.vcs, said.router_bytes), (true, VCS, bytes), "{ports} ports, {vcs} VCs");
     }
     counted::<u64, 8, 9>(17, 5);
