@@ -45,6 +45,7 @@ __all__ = [
     "terminals",
     "timetable",
     "timetable_json",
+    "timetable_order",
     "uniform_capacity",
     "usable_memory",
 ]
@@ -103,6 +104,9 @@ def timetable(text: str, path: str) -> Table:
 
 def timetable_json(table: Table) -> str:
     """A timetable as JSON."""
+
+def timetable_order(table: Table) -> NDArray[np.uint32]:
+    """To whom each terminal sends, in the order of its times: a row for each terminal."""
 
 def uniform_capacity(topology: str) -> float | None:
     """The load of uniform traffic that uses up the middle of a topology (JSON); ``None`` where it is not known."""

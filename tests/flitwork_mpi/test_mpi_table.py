@@ -211,6 +211,21 @@ def test_goal_programs_of_simulated_exchanges(sync: Literal["async", "local", "l
     assert waits == ([1] * 12 if sync == "async" else [11] * 12)
 
 
+def test_a_timetable_keeps_its_order(cli: Cli, tmp_path: Path) -> None:
+    """Each rank waits for a message before it sends the next one."""
+    found = fw.synthesise(fw.Torus(4, 3), message_flits=10, packet_flits=1, budget_steps=100_000)
+    text = text_of(step_table(found.timetable))
+    assert carry_out(text) == 12 * 11
+    lines = read(text)[1]
+    assert [[line[0] for line in some if line[0] is not None] for some in lines] == found.timetable.order().tolist()
+    assert all(sum(line[2] for line in some) == 11 for some in lines)
+    found.timetable.save(tmp_path / "schedule.json")
+    assert cli("mpi", "table", "schedule.json").stdout == text
+    (tmp_path / "other.json").write_text("[]")
+    done = cli("mpi", "table", "other.json")
+    assert done.returncode == 2 and "other.json" in done.stderr
+
+
 def test_sends_that_wait_beside_the_program_are_overtaken() -> None:
     """Rank 0 sends first what needs a message that rank 1 sends when it has the second."""
     text = """
@@ -355,6 +370,7 @@ def test_the_library_runs_tables(family: str, tmp_path: Path) -> None:
         step_table(fw.Schedule.of(ring, 5)),
         step_table(fw.Schedule.of(shuffled, 5, blocking=False)),
         step_table(fw.Goal.of(net, fw.all_to_all("a2at", message_flits=4, sync="local"))),
+        step_table(fw.synthesise(fw.Torus(5), message_flits=10, packet_flits=1).timetable),
     ]
     for table in tables:
         file = table.save(tmp_path / "a.steps")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import flitwork as fw
+import pandas as pd
 import pytest
 from flitwork.cli import app
 from typer.testing import CliRunner
@@ -292,6 +293,58 @@ def test_it_is_stored_and_read(five: fw.Synthesis, tmp_path: Path) -> None:
     assert fw.simulate(fw.Torus(5, 5), fw.Workload(in_file)).completion_cycles == five.completion_cycles
     table = five.timetable.table()
     assert list(table.columns) == ["dx", "dy", "start_cycle", "shift_x", "shift_y"] and len(table) == 24
+
+
+def sent_in_order(timetable: fw.Timetable) -> list[list[int]]:
+    """To whom each terminal sends by :meth:`Timetable.table`, in the order of the starts there."""
+    table, sizes, period = timetable.table(), timetable.sizes, timetable.period_cycles
+    if not sizes:
+        return [part["destination"].tolist() for _, part in table.groupby("source")]
+    axes = "xyz"[: len(sizes)]
+    orders = []
+    for rank in range(timetable.terminals):
+        place, rest = [], rank
+        for size in sizes:
+            place.append(rest % size)
+            rest //= size
+        starts = table["start_cycle"] - sum(table[f"shift_{axis}"] * x for axis, x in zip(axes, place, strict=True))
+        to: Any = 0
+        stride = 1
+        for axis, x, size in zip(axes, place, sizes, strict=True):
+            to, stride = to + (table[f"d{axis}"] + x) % size * stride, stride * size
+        orders.append(pd.Series(to).iloc[(starts % period).argsort(kind="stable")].tolist())
+    return orders
+
+
+@pytest.mark.parametrize(("ports", "network"), [(1, fw.Torus(4, 3)), (3, fw.Torus(5)), (2, fw.Mesh(3, 2))])
+def test_without_a_clock_the_order_remains(ports: int, network: fw.Network) -> None:
+    plan = fw.synthesise(network, message_flits=12, packet_flits=4, budget_steps=STEPS)
+    schedule, ranks = plan.timetable.schedule(ports=ports), plan.timetable.terminals
+    table = schedule.table()
+    sends = table[table["operation"] == "send"]
+    assert sends.groupby("rank")["peer"].agg(list).tolist() == sent_in_order(plan.timetable)
+    assert [len(set(order)) for order in plan.timetable.order().tolist()] == [ranks - 1] * ranks
+    assert schedule.check()["messages"] == ranks * (ranks - 1) and set(sends["flits"]) == {12}
+    # Sends stand behind the receives, and each waits for the one so many before it.
+    waits = [f"{ranks - 1 + k - ports}" if k >= ports else "" for k in range(ranks - 1)]
+    assert sends["after"].tolist() == waits * ranks
+    done = fw.simulate(network, schedule)
+    assert done.row["status"] == "complete" and done.ratio_to_bound < 2
+    units = fw.Units(flit_bytes=8, cycle_ns=1)
+    goal = fw.Goal.of(plan.network.replace(units=units), plan.timetable)
+    assert goal == fw.Goal.of(network.replace(units=units), plan.timetable)
+    ran = fw.run_goal(goal, network.replace(units=units))
+    assert ran.messages == goal.messages == ranks * (ranks - 1)
+
+
+def test_an_order_says_what_is_wrong(five: fw.Synthesis) -> None:
+    for ports in (0, 25, "x"):
+        with pytest.raises(fw.ConfigError, match="ports"):
+            five.timetable.schedule(ports=ports)  # type: ignore[arg-type]
+    in_bytes = fw.Timetable.of_json(five.timetable.json, message_bytes="8 KiB")
+    with pytest.raises(fw.ConfigError, match="message_bytes = '8 KiB'"):
+        in_bytes.schedule()
+    assert fw.Timetable.of_json(five.timetable.json, message_bytes=64).schedule().table()["bytes"].iloc[0] == 64
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use crate::tables::{check_table, components, schema, stall_reasons, student_t, usable_memory};
     #[pymodule_export]
-    use crate::timetable::{find_timetable, timetable, timetable_json};
+    use crate::timetable::{find_timetable, timetable, timetable_json, timetable_order};
     #[pymodule_export]
     use crate::topology::{channels, default_routing, drawing, terminals, uniform_capacity};
 

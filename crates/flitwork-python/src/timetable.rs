@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use flitwork::synthesis::Progress;
 use flitwork::timetable::{PairTimetable, Timetable};
 use flitwork::traffic::{Attached, Table as Numbers};
+use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -46,6 +47,24 @@ pub fn timetable_json(table: &Table) -> PyResult<String> {
         Some(Numbers::PairTimetable(timetable)) => Ok(timetable.to_json()),
         _ => Err(PyValueError::new_err("this table is no timetable")),
     }
+}
+
+/// To whom each terminal sends, in the order of its times: a row for each terminal.
+#[pyfunction]
+pub fn timetable_order<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let found = match table.attached.table() {
+        Some(Numbers::Timetable(timetable)) => {
+            let timetable = Arc::clone(timetable);
+            without_gil(py, move || (0..timetable.nodes() as u32).map(|node| timetable.destinations(node)).collect())?
+        }
+        Some(Numbers::PairTimetable(timetable)) => {
+            let timetable = Arc::clone(timetable);
+            without_gil(py, move || (0..timetable.terminals).map(|from| timetable.destinations(from)).collect())?
+        }
+        _ => return Err(PyValueError::new_err("this table is no timetable")),
+    };
+    let rows: Vec<Vec<u32>> = found;
+    Ok(PyArray2::from_vec2(py, &rows)?)
 }
 
 /// The timetable found, the shortest period that ports and channels allow for blocks of its length, its time from start

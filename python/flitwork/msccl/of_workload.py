@@ -50,7 +50,7 @@ def made_of(spec: Spec, name: str | None) -> Made:
     spec, _ = with_numbers(spec)
     work = spec["workload"]
     if "timetable" in work:
-        sent = _sent_in_order(plan)
+        sent = _core.timetable_order(work["timetable"]).tolist()
         called = name or "timetable"
         return _exchange(called, [_chained(one, plan.nic_ports) for one in sent], _timetable_sizes(plan), "flits")
     in_bytes = work["schedule"].in_units[0] if "schedule" in work else "message_flits" not in work
@@ -130,15 +130,6 @@ def _of_operations(rows: list[_Row], ports: int) -> list[_Move]:
 
 def _sizes(rows: list[list[_Row]]) -> Counter[int]:
     return Counter(amount for one in rows for kind, _, amount, _ in one if kind == _core.Kind.SEND)
-
-
-def _sent_in_order(plan: _core.Plan) -> list[list[int]]:
-    """To whom each rank sends, once each, in the order of the first message."""
-    found: list[dict[int, None]] = [{} for _ in range(plan.terminals)]
-    messages = plan.messages()
-    for source, to in zip(messages["from"].tolist(), messages["to"].tolist(), strict=True):
-        found[source].setdefault(to)
-    return [[*one] for one in found]
 
 
 def _timetable_sizes(plan: _core.Plan) -> Counter[int]:

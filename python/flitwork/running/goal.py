@@ -23,7 +23,7 @@ from flitwork.base.errors import ConfigError
 from flitwork.base.formats import check_format
 from flitwork.base.libraries import np, pd
 from flitwork.base.output_files import write_atomically, write_csv
-from flitwork.networks.network import Network, not_a
+from flitwork.networks.network import Network, check_network, not_a
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.results.result import Result
 from flitwork.running.simulation import Simulation
@@ -31,6 +31,7 @@ from flitwork.values.plain import plain
 from flitwork.values.tables import Host, Run
 from flitwork.values.value import as_written, default, given
 from flitwork.workloads.schedule import Schedule
+from flitwork.workloads.timetable import Timetable
 from flitwork.workloads.workload import Workload
 
 if TYPE_CHECKING:
@@ -57,14 +58,24 @@ class Goal:
 
     @classmethod
     def of(cls, network: Network, workload: Workload, *, host: Host | Mapping[str, Any] | None = None) -> Goal:
-        """What the ranks of a workload do, as a GOAL program: of an all-to-all, a collective or a ``fw.Schedule``.
+        """What the ranks of a workload do, as a GOAL program: of an all-to-all, a collective, a ``fw.Schedule`` or a
+        ``fw.Timetable``.
 
         Of the network only its size counts, and ``units``: what bytes and ns flits and cycles are. What blocks a rank
         is a calc of 0 ns that all behind it wait for; where messages leave in program order each waits for the start of
-        the one before.
+        the one before. GOAL has no clock: of a timetable the order remains (:meth:`flitwork.Timetable.schedule`).
         """
+        if isinstance(workload, Timetable):
+            check_network(network)
+            ports = network.spec.get("nic", {}).get("ports", 1)
+            workload = workload.schedule(ports=min(ports, max(workload.terminals - 1, 1)))
+        spec = simulation(network, workload, {}, host=host)
+        routing = spec["network"].get("routing", {})
+        if routing.get("tie") == "by_message":
+            # Only the messages of a timetable say which way they go; no route counts here.
+            spec = {**spec, "network": {**spec["network"], "routing": {**routing, "tie": "parity"}}}
         goal = cls.__new__(cls)
-        goal._core = plan_of(simulation(network, workload, {}, host=host)).goal()
+        goal._core = plan_of(spec).goal()
         return goal
 
     @property

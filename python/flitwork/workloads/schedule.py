@@ -105,14 +105,18 @@ class Schedule(Workload):
         return cls._from_table(schedule_table(table, "table", name), packet_flits)
 
     @classmethod
-    def of_core(cls, table: _core.Table, packet_flits: int = 0) -> Schedule:
-        """A schedule that the simulator made from something else."""
-        return cls._from_table(table, packet_flits)
+    def of_core(
+        cls, table: _core.Table, packet_flits: int | None = None, packet_bytes: Quantity | None = None
+    ) -> Schedule:
+        """A schedule that was made from something else."""
+        return cls._from_table(table, packet_flits, packet_bytes)
 
     @classmethod
-    def _from_table(cls, table: _core.Table, packet_flits: int) -> Schedule:
+    def _from_table(
+        cls, table: _core.Table, packet_flits: int | None, packet_bytes: Quantity | None = None
+    ) -> Schedule:
         schedule = cls.__new__(cls)
-        schedule._keep(table, packet_flits)
+        schedule._keep(table, packet_flits, packet_bytes)
         return schedule
 
     @property

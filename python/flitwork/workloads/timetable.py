@@ -6,15 +6,22 @@ import json
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flitwork import _core
+from flitwork.base.arguments import whole
 from flitwork.base.errors import ConfigError
-from flitwork.base.libraries import pd
+from flitwork.base.libraries import np, pd
 from flitwork.base.output_files import write_atomically, write_csv
 from flitwork.base.table_file import short
+from flitwork.workloads.operation_columns import operations
+from flitwork.workloads.operations import MOST_AMOUNT
+from flitwork.workloads.schedule import Schedule
 from flitwork.workloads.timetable_file import read_timetable, timetable_of
 from flitwork.workloads.workload import Quantity, Workload, make_workload, said
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _AXES = "xyzuvw"
 
@@ -104,6 +111,35 @@ class Timetable(Workload):
         """The same timetable, whose first period begins in this cycle."""
         rest = {name: value for name, value in self.spec.items() if name not in ("kind", "timetable", "begin_cycles")}
         return Timetable(self.spec["timetable"], **rest, begin_cycles=begin_cycles)
+
+    def order(self) -> NDArray[np.uint32]:
+        """To whom each terminal sends, in the order of its times: shape (terminals, terminals - 1)."""
+        return _core.timetable_order(self.spec["timetable"])
+
+    def schedule(self, *, ports: int = 1) -> Schedule:
+        """The same all-to-all for machines without a common clock: whole messages, in the order of their first blocks.
+
+        All receives are posted first. A rank begins a message when the one ``ports`` before it has left: ``ports`` is
+        the number of messages that a rank sends at once. Other ranks may be faster or slower, so messages can meet.
+        """
+        ports = whole("ports", ports, 1, max(self.terminals - 1, 1))
+        to, ranks, others = self.order(), self.terminals, self.terminals - 1
+        rank, other = np.arange(ranks)[:, None], np.arange(others)[None, :]
+        lengths = {name: self.spec.get(name) for name in ("message_flits", "message_bytes")}
+        ((unit, length),) = said(100, **lengths).items()
+        length = whole(unit, length, 1, MOST_AMOUNT)
+        packets = {name: self.spec[name] for name in ("packet_flits", "packet_bytes") if name in self.spec}
+        columns = operations(
+            np.full(ranks, 2 * others),
+            kind=np.tile(np.repeat([_core.Kind.RECEIVE, _core.Kind.SEND], others), ranks),
+            peer=np.concatenate([other + (other >= rank), to], axis=1).ravel(),
+            amount=np.full(2 * others * ranks, length),
+            **dict.fromkeys(("tag", "step", "via"), np.zeros(2 * others * ranks, np.uint8)),
+            dependencies=np.tile(np.repeat([0, 1], [others + ports, others - ports]), ranks),
+            after=np.tile(np.arange(others, 2 * others - ports), ranks),
+        )
+        table = _core.Table.schedule("timetable", (unit == "message_bytes", False), columns)
+        return Schedule.of_core(table, **(packets or {"packet_flits": self.block_flits}))
 
     def table(self) -> pd.DataFrame:
         """What is sent in a period, a row a block in the order of their starts.

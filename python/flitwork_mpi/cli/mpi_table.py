@@ -16,6 +16,7 @@ from flitwork.cli.simulation import network
 from flitwork.cli.what_is_simulated import GridOptions, with_options
 from flitwork.running.goal import Goal, read_goal
 from flitwork.workloads.schedule import Schedule
+from flitwork.workloads.timetable import Timetable
 
 from flitwork_mpi.programs.step_table import step_table
 
@@ -29,7 +30,8 @@ def table(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="WHAT", help="An all-to-all algorithm, or the file of an exchange: .csv, .parquet, .goal or .bin."
+            metavar="WHAT",
+            help="An all-to-all algorithm, or the file of one: .csv, .parquet, .goal, .bin, .json (a timetable).",
         ),
     ],
     ranks: Annotated[int | None, typer.Option("-n", "-np", "--ranks", help="Number of ranks.")] = None,
@@ -50,7 +52,7 @@ def table(
     """Write an all-to-all as a table of steps, which the MPI library runs as the algorithm table:FILE.
 
     Of a file the messages count and what ranks wait for, not lengths or computations; each rank has to send exactly one
-    message to each other. The grid of --size has a rank at each router.
+    message to each other. Of a timetable the order of messages counts. The grid of --size has a rank at each router.
 
     Examples:
 
@@ -59,6 +61,8 @@ def table(
       flitwork mpi table a2at --size 4x4 -o a2at.steps
 
       flitwork mpi table mine.goal -o mine.steps
+
+      flitwork mpi table schedule.json -o schedule.steps
     """
     if output:
         writable_file(output, "--output", overwrite)
@@ -80,15 +84,17 @@ def table(
     note(f"{escape(made.name)}: {made.ranks} ranks, {made.steps} steps; stored in {escape(str(output))}")
 
 
-def _read(what: str) -> str | Schedule | Goal:
+def _read(what: str) -> str | Schedule | Timetable | Goal:
     """The schedule in a file, or the name of an algorithm."""
     file = Path(what)
     if is_goal(file):
         return read_goal(file)
     if file.suffix.lower() in _SCHEDULES:
         return Schedule.read(file)
+    if file.suffix.lower() == ".json":
+        return Timetable.read(file)
     if file.suffix:
-        raise ConfigError("WHAT", what, "a name, or a file .csv, .parquet, .goal or .bin")
+        raise ConfigError("WHAT", what, "a name, or a file .csv, .parquet, .json, .goal or .bin")
     return what
 
 

@@ -23,6 +23,7 @@ from flitwork.networks.network import Network, check_network
 from flitwork.planning.specification import plan_of, simulation
 from flitwork.running.goal import Goal
 from flitwork.workloads.schedule import Schedule
+from flitwork.workloads.timetable import Timetable
 
 from flitwork_mpi.programs.exchange import aligned
 
@@ -80,7 +81,7 @@ class StepTable:
 
 
 def step_table(
-    what: str | Schedule | Goal,
+    what: str | Schedule | Timetable | Goal,
     *,
     ranks: int | None = None,
     servers: Sequence[int] | None = None,
@@ -93,7 +94,8 @@ def step_table(
     """An all-to-all as a table of steps for the MPI library.
 
     ``what`` is the name of an algorithm (``flitwork list collectives``, ``flitwork list algorithms``), or a schedule or
-    a GOAL program in which each rank sends exactly one message to each other.
+    a GOAL program in which each rank sends exactly one message to each other, or a timetable: of that the order remains
+    (:meth:`flitwork.Timetable.schedule`), rank r of the program at terminal r of its network.
 
     An algorithm needs to know the number of ``ranks``; or how many ranks each server has, in ``servers``, where they
     are numbered server by server; or the server of each rank, in ``server_of``; or a ``network`` with one rank at each
@@ -117,8 +119,10 @@ def step_table(
         table, name = what._core.schedule(), what.name
     elif isinstance(what, Schedule):
         table, name = what.spec["schedule"], what.name
+    elif isinstance(what, Timetable):
+        table, name = what.schedule().spec["schedule"], "timetable"
     else:
-        raise ConfigError("what", repr(what), "the name of an algorithm, a fw.Schedule or a fw.Goal")
+        raise ConfigError("what", repr(what), "the name of an algorithm, a fw.Schedule, a fw.Timetable or a fw.Goal")
     return _of_messages(name, table)
 
 

@@ -20,6 +20,13 @@ impl Timetable {
         Schedule::made("timetable", self.grid().routers(), program)
     }
 
+    /// To whom a node sends, in the order of its times.
+    pub fn destinations(self: &Arc<Self>, node: u32) -> Vec<u32> {
+        let grid = self.grid();
+        let coords = grid.coords(node);
+        destinations(&Node { timetable: self.clone(), grid, coords }, self.entries.len() as u32)
+    }
+
     /// The node to which `entry` goes from `coords`, or from which it comes if `back`.
     fn other_end(&self, entry: &Entry, coords: &Coords, back: bool) -> Coords {
         let mut other = *coords;
@@ -46,6 +53,13 @@ impl PairTimetable {
         let program = PairProgram { timetable: self.clone(), way_cycles, messages };
         Schedule::made("timetable", self.terminals, program)
     }
+
+    /// To whom a terminal sends, in the order of its times.
+    pub fn destinations(self: &Arc<Self>, terminal: u32) -> Vec<u32> {
+        // When blocks arrive does not matter.
+        let rank = Terminal { timetable: self.clone(), way_cycles: [].into(), number: terminal };
+        destinations(&rank, self.terminals - 1)
+    }
 }
 
 /// What is sent to each other rank, and when the first period begins.
@@ -67,13 +81,23 @@ trait Rank: Clone + Send + Sync + 'static {
     fn source(&self, receive: u32) -> u32;
 }
 
+/// The sends of a rank, in the order of their times.
+fn sends(rank: &impl Rank, blocks: u32) -> Vec<u32> {
+    let mut sends: Vec<u32> = (0..blocks).collect();
+    sends.sort_by_cached_key(|&send| rank.start(send));
+    sends
+}
+
+fn destinations(rank: &impl Rank, blocks: u32) -> Vec<u32> {
+    sends(rank, blocks).into_iter().map(|send| rank.destination(send)).collect()
+}
+
 /// The operations of a rank that sends and receives these blocks in each period.
 fn operations(rank: impl Rank, blocks: u32, messages: Messages) -> Operations<'static> {
     let Messages { flits: message_flits, begin_cycles } = messages;
     // Numbers alone: large networks have as many lists as nodes.
-    let mut sends: Vec<u32> = (0..blocks).collect();
-    let mut receives = sends.clone();
-    sends.sort_by_cached_key(|&send| rank.start(send));
+    let sends = sends(&rank, blocks);
+    let mut receives: Vec<u32> = (0..blocks).collect();
     receives.sort_by_cached_key(|&receive| rank.arrival(receive));
     let (sends, receives): (Arc<[u32]>, Arc<[u32]>) = (sends.into(), receives.into());
     let block = rank.block_flits();
