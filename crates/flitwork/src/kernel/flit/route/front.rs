@@ -63,8 +63,11 @@ impl<M: VcMask, const PORTS: usize, const VCS: usize, const WORDS: usize, const 
         let packet = &mut env.pool[front];
         let (port, flags) = match env.route.table.next_field(me, packet.key) {
             Some(field) => {
-                packet.wraps |=
-                    env.route.table.raises_class(me, 2 * field + usize::from(packet.minus >> field & 1)) << field;
+                // A branch, as most networks have none: without it a hop of a 1-flit packet takes 10 instructions more.
+                if let Some(ports) = env.route.table.datelines(me) {
+                    let port = 2 * field + usize::from(packet.minus >> field & 1);
+                    packet.wraps |= ((ports >> port & 1) as u8) << field;
+                }
                 // Both bits of the field with one shift.
                 let bits = u16::from_le_bytes([packet.minus, packet.wraps]) >> field;
                 let upper = (bits >> (8 - UPPER_CLASS.trailing_zeros())) as u8 & UPPER_CLASS;

@@ -49,10 +49,11 @@ impl RouteTable {
         prefetch(at(&self.keys.of_router, router));
     }
 
-    /// 1 if a packet has dateline class 1 from the channel of output `port` on, 0 if that channel changes nothing.
+    /// The output ports of a router, a bit each, from whose channels on a packet has dateline class 1; `None` where no
+    /// channel of the network changes classes.
     #[inline(always)]
-    pub fn raises_class(&self, router: usize, port: usize) -> u8 {
-        self.datelines.get(router).map_or(0, |ports| (ports >> port & 1) as u8)
+    pub fn datelines(&self, router: usize) -> Option<u16> {
+        self.datelines.get(router).copied()
     }
 
     /// The field to go on in from `router` towards `key`; `None` at the destination.
