@@ -51,8 +51,8 @@ def faster() -> dict[str, str]:
 
 
 def run(command: str, folder: Path) -> None:
-    ours, _, theirs = command.partition(" -- ")
-    line = [*ours.split(), *FEW_SIZES.split(), "--", *theirs.split()]
+    of_cargo, _, of_tests = command.partition(" -- ")
+    line = [*of_cargo.split(), *FEW_SIZES.split(), "--", *of_tests.split()]
     done = subprocess.run(line, cwd=folder, env=faster(), capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     if "--no-run" not in command:

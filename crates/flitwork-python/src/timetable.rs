@@ -52,7 +52,7 @@ pub fn timetable_json(table: &Table) -> PyResult<String> {
 /// To whom each terminal sends, in the order of its times: a row for each terminal.
 #[pyfunction]
 pub fn timetable_order<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    let found = match table.attached.table() {
+    let rows: Vec<Vec<u32>> = match table.attached.table() {
         Some(Numbers::Timetable(timetable)) => {
             let timetable = Arc::clone(timetable);
             without_gil(py, move || (0..timetable.nodes() as u32).map(|node| timetable.destinations(node)).collect())?
@@ -63,7 +63,6 @@ pub fn timetable_order<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'p
         }
         _ => return Err(PyValueError::new_err("this table is no timetable")),
     };
-    let rows: Vec<Vec<u32>> = found;
     Ok(PyArray2::from_vec2(py, &rows)?)
 }
 

@@ -16,6 +16,7 @@ from operator import or_
 
 from flitwork import _core
 from flitwork.base.errors import ConfigError
+from flitwork.base.libraries import np
 from flitwork.msccl.writer import Block, Chunk, GpuSteps, Ref, runs, xml
 from flitwork.networks.faults import working_topology
 from flitwork.planning.specification import plan_of
@@ -133,11 +134,11 @@ def _sizes(rows: list[list[_Row]]) -> Counter[int]:
 
 
 def _timetable_sizes(plan: _core.Plan) -> Counter[int]:
+    """How long the messages are of which the blocks are parts, and how many of each length."""
     messages = plan.messages()
-    pairs: Counter[tuple[int, int]] = Counter()
-    for source, to, flits in zip(*(messages[key].tolist() for key in ("from", "to", "flits")), strict=True):
-        pairs[source, to] += flits
-    return Counter(pairs.values())
+    pairs = messages["from"].astype(np.int64) * plan.terminals + messages["to"]
+    flits = np.bincount(pairs, weights=messages["flits"]).astype(np.int64)
+    return Counter(flits[flits > 0].tolist())
 
 
 def _chained(sent: list[int], ports: int) -> list[_Move]:

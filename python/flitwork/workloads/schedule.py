@@ -95,26 +95,20 @@ class Schedule(Workload):
         path = Path(file)
         if not path.is_file():
             raise ConfigError("workload.file", path, "a file that can be read", "check the name")
-        return cls._from_table(read_schedule(path, "workload"), packet_flits)
+        return cls.of_core(read_schedule(path, "workload"), packet_flits)
 
     @classmethod
     def from_table(
         cls, table: pd.DataFrame | Mapping[str, Any], *, name: str = "schedule", packet_flits: int = 0
     ) -> Schedule:
         """A schedule from a data frame: a row an operation, columns as :meth:`table` has them."""
-        return cls._from_table(schedule_table(table, "table", name), packet_flits)
+        return cls.of_core(schedule_table(table, "table", name), packet_flits)
 
     @classmethod
     def of_core(
         cls, table: _core.Table, packet_flits: int | None = None, packet_bytes: Quantity | None = None
     ) -> Schedule:
         """A schedule that was made from something else."""
-        return cls._from_table(table, packet_flits, packet_bytes)
-
-    @classmethod
-    def _from_table(
-        cls, table: _core.Table, packet_flits: int | None, packet_bytes: Quantity | None = None
-    ) -> Schedule:
         schedule = cls.__new__(cls)
         schedule._keep(table, packet_flits, packet_bytes)
         return schedule

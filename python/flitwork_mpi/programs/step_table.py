@@ -115,12 +115,12 @@ def step_table(
     for name, value in settings.items():
         if value is not None:
             raise ConfigError(name, value, "nothing beside a schedule, which says it itself", "leave it out")
+    if isinstance(what, Timetable):
+        what = what.schedule()
     if isinstance(what, Goal):
         table, name = what._core.schedule(), what.name
     elif isinstance(what, Schedule):
         table, name = what.spec["schedule"], what.name
-    elif isinstance(what, Timetable):
-        table, name = what.schedule().spec["schedule"], "timetable"
     else:
         raise ConfigError("what", repr(what), "the name of an algorithm, a fw.Schedule, a fw.Timetable or a fw.Goal")
     return _of_messages(name, table)

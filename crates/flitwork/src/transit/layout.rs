@@ -41,7 +41,8 @@ pub(crate) struct CompiledSize {
 const FEW: bool = cfg!(any(test, feature = "few-sizes"));
 
 /// Routers of up to 128 VCs are compiled for, with a size for each power of two of ports and of VCs. The first that has
-/// room is taken: they ascend in bytes. A router of the next size has at most twice the bytes.
+/// room is taken: they ascend in bytes. A router of the next size has at most twice the bytes. The tests beside the
+/// oracle name a router for each of these sizes and of the distances below.
 const SIZES: [CompiledSize; 10] = [
     CompiledSize::new(8, 2),
     CompiledSize::new(8, 4),
