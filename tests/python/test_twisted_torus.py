@@ -7,8 +7,10 @@ from collections import deque
 from pathlib import Path
 
 import flitwork as fw
+import pandas as pd
 import pytest
 from flitwork.studies.twisted_torus.claims import claims
+from flitwork.studies.twisted_torus.figures import figures
 from flitwork.studies.twisted_torus.measures import LARGE, SIZES, SMALL, all_to_alls, by_steps, gain, loads
 
 Router = tuple[int, ...]
@@ -101,6 +103,14 @@ def test_the_smaller_version_has_its_claims_and_figures(quick: fw.studies.Reprod
     verdicts = {claim.id: claim.verdict for claim in quick.claims}
     assert verdicts["timetables"] == verdicts["bound.4x4x8"] == "reproduced"
     drawn = [Path(figure).stem for figure in quick.figures if figure.suffix == ".png"]
+    assert drawn == ["gain", "over-the-bound"]
+
+
+def test_all_figures_are_drawn_where_there_is_uniform_traffic(quick: fw.studies.Reproduction, tmp_path: Path) -> None:
+    rows = [{"experiment": "uniform", "net": net, "workload.offered_load": load, "accepted_load_flits_per_cycle": load}
+             for net in ("regular", "twisted") for load in (0.2, 0.4)]  # fmt: skip
+    results = pd.concat([quick.run.table, pd.DataFrame(rows)], ignore_index=True)
+    drawn = [path.stem for path in figures(results, tmp_path) if path.suffix == ".png"]
     assert drawn == ["gain", "over-the-bound", "virtual-channels"]
 
 

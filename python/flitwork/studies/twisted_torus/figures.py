@@ -66,23 +66,27 @@ def figures(results: pd.DataFrame, outdir: Path) -> list[Path]:
     table, uniform = all_to_alls(results), accepted(results)
     with style():
         found = {"gain": _gain(results), "over-the-bound": _over_the_bound(table)}
-        found["virtual-channels"] = _virtual_channels(table, uniform)
+        # The smaller version has one number of virtual channels and no uniform traffic: nothing to compare.
+        if len(uniform):
+            found["virtual-channels"] = _virtual_channels(table, uniform)
         return [path for name, figure in found.items() for path in save(figure, outdir, name)]
 
 
 def _gain(results: pd.DataFrame) -> Figure:
     ours = {finding.id: float(finding.ours or 0) for finding in claims(results)}
-    of = {size: [(f"bound.{name}" if row == "bound" else f"{name}{row}") for row in _GAINS]
+    of = {size: {row: f"bound.{name}" if row == "bound" else f"{name}{row}" for row in _GAINS}
           for size, name in NAMES.items()}  # fmt: skip
-    sizes = [size for size, names in of.items() if any(name in ours for name in names)]
+    sizes = [size for size, names in of.items() if any(name in ours for name in names.values())]
+    rows = [row for row in _GAINS if any(of[size][row] in ours for size in sizes)]
     figure, axes = plt.subplots(
         1, len(sizes), figsize=(2.4 + 3.4 * len(sizes), 3.6), layout="constrained", squeeze=False, sharex=True,
         sharey=True,
     )  # fmt: skip
+    widest = max(ours[name] for size in sizes for name in of[size].values() if name in ours)
     for ax, size in zip(axes[0], sizes, strict=True):
-        found = [(place, ours[name]) for place, name in enumerate(of[size]) if name in ours]
+        found = [(place, ours[of[size][row]]) for place, row in enumerate(rows) if of[size][row] in ours]
         places, values = zip(*found, strict=True)
-        colours = ["0.45" if place == 0 else COLOURS[1] for place in places]
+        colours = ["0.45" if rows[place] == "bound" else COLOURS[1] for place in places]
         ax.barh(places, values, color=colours, height=0.66)
         for place, value in found:
             ax.text(0.05, place, f"{value:.2f}", va="center", color="white", fontweight="bold", fontsize=10)
@@ -92,9 +96,9 @@ def _gain(results: pd.DataFrame) -> Figure:
         )
         ax.axvline(paper, color=COLOURS[0], linestyle="--", label=f"TPU v4: {paper} ± {_TOLERANCE:.0%}")
         ax.axvline(1, color="black", linewidth=1)
-        ax.set(title=size, xlabel="twisted over regular (speed, load)", xlim=(0, 2))
+        ax.set(title=size, xlabel="twisted over regular (speed, load)", xlim=(0, max(2, 1.04 * widest)))
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    axes[0][0].set_yticks(range(len(_GAINS)), list(_GAINS.values()))
+    axes[0][0].set_yticks(range(len(rows)), [_GAINS[row] for row in rows])
     axes[0][0].set(ylabel="routing of twisted, regular")
     axes[0][0].invert_yaxis()
     return figure
@@ -144,7 +148,7 @@ def _schedules(ax: Axes, runs: pd.DataFrame, schedules: list[str]) -> None:
 
 def _virtual_channels(table: pd.DataFrame, uniform: pd.DataFrame) -> Figure:
     runs = table[table["experiment"] == "vcs"]
-    figure, axes = plt.subplots(1, 2 if len(uniform) else 1, figsize=(9.2, 4.2), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(1, 2, figsize=(9.2, 4.2), layout="constrained", squeeze=False)
     for net, words in _WORDS.items():
         part = runs[runs["net"] == net].sort_values("vcs")
         if len(part):
