@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import flitwork as fw
 import numpy as np
 import pytest
+import typer
 from flitwork.fit import fit
+from flitwork_mpi.cli import commands
 
 RECORDED = fw.Run(record=fw.Record(waits=True, operations=True))
 
@@ -82,3 +86,14 @@ def test_ranks_that_are_programs_can_be_explained() -> None:
     assert "other" not in set(explanation.causes["cause"])
     with pytest.raises(fw.ConfigError, match="told by a program: run it with flitwork mpi simulate --explain"):
         fw.explain(fw.mpi.run(ring, ranks=4))
+
+
+@pytest.mark.parametrize("application", [commands.mpi, commands.tune])
+def test_help_lists_what_each_command_says_of_itself(application: typer.Typer) -> None:
+    group: Any = typer.main.get_command(application)
+    listed = {name: one for them in group.listed.values() for name, one in them.items()}
+    assert len(listed) >= 2 and {one.extra for one in listed.values()} == {"mpi"}
+    for name, one in listed.items():
+        module, what = one.place.split(".")
+        text = inspect.getdoc(getattr(import_module(f"flitwork_mpi.cli.{module}"), what))
+        assert text is not None and " ".join(text.split("\n\n")[0].split()) == one.about, name

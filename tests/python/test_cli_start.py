@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import flitwork as fw
 import pytest
+from flitwork.cli.commands import COMMANDS
 from flitwork.networks import constructors
 from flitwork.values import tables
 
@@ -36,8 +39,19 @@ print("loaded:", *[name for name in {modules!r} if name in sys.modules])
     return found.stdout.splitlines()[-1].removeprefix("loaded:").split()
 
 
-def test_help_loads_no_large_library() -> None:
-    assert loaded(["--help"], HEAVY) == []
+def test_help_loads_no_command() -> None:
+    of_commands = [f"flitwork.cli.{one.place.partition('.')[0]}" for them in COMMANDS.values() for one in them.values()]
+    assert loaded(["--help"], (*HEAVY, "numpy", *of_commands)) == []
+
+
+def test_help_lists_what_each_command_says_of_itself() -> None:
+    """Help is written from a table: it says of each command what the command's own help begins with."""
+    for heading, commands in COMMANDS.items():
+        for name, listed in commands.items():
+            module, what = listed.place.split(".")
+            text = inspect.getdoc(getattr(import_module(f"flitwork.cli.{module}"), what))
+            assert text is not None and " ".join(text.split("\n\n")[0].split()) == listed.about, (heading, name)
+    assert [*[*COMMANDS.values()][-1]][-1] == "reproduce"
 
 
 def test_booksim_loads_no_large_library(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_a_library_that_cannot_be_loaded_is_no_traceback(tmp_path: Path) -> None
     (tmp_path / "greenlet.py").write_text("raise ImportError('undefined symbol')\n")
     script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import flitwork.cli as cli; sys.argv = ['flitwork', 'mpi', 'simulate', 'x.py']; cli.main()"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2 and "mpi: cannot be loaded (undefined symbol)" in done.stderr, done.stderr
+    assert done.returncode == 2 and "mpi simulate: cannot be loaded (undefined symbol)" in done.stderr, done.stderr
 
 
 def test_what_a_command_lacks_is_json_where_that_is_asked_for(tmp_path: Path) -> None:

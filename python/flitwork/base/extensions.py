@@ -8,6 +8,8 @@ MPI, by the study's name). The core needs no such package.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -66,8 +68,17 @@ def load_extension(group: Group, name: str) -> Any:
     found = extensions(group).get(name)
     if found is None:
         raise MissingExtension(f"{name}: no entry point of flitwork_mpi is installed: {_install(_EXTRA)}")
-    try:
+    with loading(name):
         return found.load()
+
+
+@contextmanager
+def loading(name: str) -> Iterator[None]:
+    """Turns the errors of imports within, for the part or the command ``name``, into :class:`MissingExtension`."""
+    try:
+        yield
+    except MissingExtension:
+        raise
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
         ours = missing in ("flitwork_mpi", *LIBRARIES[_EXTRA])

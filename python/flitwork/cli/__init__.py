@@ -11,12 +11,12 @@ import typer
 from flitwork import __version__
 from flitwork.base import interrupt
 from flitwork.cli import usage
-from flitwork.cli.commands import Commands
+from flitwork.cli.commands import AllCommands
 from flitwork.cli.output import INTERRUPTED, OK, about, end_of_messages, explain, no_more_output, standard_streams
 
 app = typer.Typer(
     name="flitwork",
-    cls=Commands,
+    cls=AllCommands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,8 +29,6 @@ from flitwork.cli.output import escape, guarded, print_json, print_result, print
 from flitwork.cli.progress import cycles_to_simulate, shown, watcher
 from flitwork.cli.simulation import default_folder, topology_name
 from flitwork.cli.what_is_simulated import NetworkOptions, WorkloadOptions, specification, with_options
-from flitwork.experiment import Job, load_study, plan_study
-from flitwork.experiment.display import duration
 from flitwork.planning.any_routing import AnyRouting, any_routing_of
 from flitwork.planning.bound import Bound
 from flitwork.planning.check import Check, check_plan
@@ -39,6 +37,9 @@ from flitwork.results.columns import OF_THE_NETWORK
 from flitwork.results.result import Result, run_plan
 from flitwork.running.packets_file import checked, recording, run_to_file
 from flitwork.workloads.workload import patterns
+
+if TYPE_CHECKING:
+    from flitwork.experiment import Job
 
 Tie = Literal["plus", "parity", "random", "split"]
 _SHOWN_PHASES = 40
@@ -156,6 +157,8 @@ def plan(
         typer.echo(planned.json)
         return
     print_table(("field", "value"), list(_leaves(found)))
+    from flitwork.experiment.display import duration
+
     memory, described = found["estimated_memory_bytes"] / 1e6, found["described"]
     say(
         f"estimates: {memory:,.4g} MB of memory, {duration(described['estimated_seconds'])} of one core "
@@ -163,8 +166,14 @@ def plan(
     )
 
 
+def _jobs(study: Path, quick: bool) -> list[Job]:
+    from flitwork.experiment import load_study, plan_study
+
+    return plan_study(load_study(study), quick, watcher())
+
+
 def _plan_study(path: Path, quick: bool, as_json: bool) -> None:
-    jobs = plan_study(load_study(path), quick, watcher())
+    jobs = _jobs(path, quick)
     plans = [(job, job.plan()) for job in jobs]
     if as_json:
         print_json([{"points": [p.label for p in job.points], **plan.contents()} for job, plan in plans])
@@ -220,7 +229,7 @@ def bound(
     check_beside(context, is_study(what))
     found_by_search = None
     if is_study(what):
-        bounds = _study_bounds(plan_study(load_study(Path(what)), quick, watcher()))
+        bounds = _study_bounds(_jobs(Path(what), quick))
     else:
         # The highest load is that of the pattern, whatever load is said.
         workload_fields = any(setting.partition("=")[0].strip() == "offered_load" for setting in network.settings or [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from flitwork.base.errors import ConfigError, did_you_mean
@@ -14,35 +14,13 @@ from flitwork.cli.network_file import network_file
 from flitwork.cli.options import AsJson, Jobs, Overwrite
 from flitwork.cli.output import escape, guarded, note, print_json, print_table, say
 from flitwork.cli.progress import watcher
-from flitwork.cli.usage import Command
-from typer.core import TyperGroup
 
 from flitwork_mpi import tune
 from flitwork_mpi.tune.derive import goes_by_size
 
-
-class _RulesByDefault(TyperGroup):
-    """``flitwork tune FILE``: without the name of a command, rules are written."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts ``rules`` before what is no command."""
-        if args and args[0] not in (*self.commands, "-h", "--help"):
-            args = ["rules", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_RulesByDefault,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Rules: which all-to-all algorithm for which ranks and message sizes.",
-)
 _TARGETS = ", ".join(tune.TARGETS)
 
 
-@app.command(cls=Command)
 @guarded
 def rules(
     measurements: Annotated[
@@ -208,7 +186,6 @@ def _comment(table: pd.DataFrame, sources: Sequence[str], tolerance: float, extr
     return "\n".join(lines + ([f"ties within {tolerance:g} of the fastest"] if tolerance else []))
 
 
-@app.command(cls=Command)
 @guarded
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of rules.", show_default=False)],

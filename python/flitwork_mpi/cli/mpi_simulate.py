@@ -14,16 +14,11 @@ from flitwork.cli.options import AsJson, Overwrite
 from flitwork.cli.output import CLAIM_FAILED, escape, guarded, note, print_json, print_quantities, say
 from flitwork.cli.progress import shown
 from flitwork.cli.simulation import parts
-from flitwork.cli.usage import Command
 from flitwork.cli.what_is_simulated import MachineOptions, with_options
 from flitwork.explain import explain
 from flitwork.networks.network import Network
 from flitwork.planning.specification import Run, RunOptions, nest_run
 
-from flitwork_mpi.cli.mpi_bench import bench
-from flitwork_mpi.cli.mpi_record import record_program
-from flitwork_mpi.cli.mpi_run import doctor, run_on_mpi
-from flitwork_mpi.cli.mpi_table import table
 from flitwork_mpi.programs import Abort, ProgramError, RunResult
 from flitwork_mpi.programs import run as run_program
 from flitwork_mpi.programs.errors import Exited
@@ -32,22 +27,7 @@ from flitwork_mpi.programs.run import default_network
 #: Ranks, where nothing says how many.
 _RANKS = 4
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Programs written for MPI: on simulated networks, and on real MPI with our all-to-alls.",
-)
 
-app.command("run", cls=Command, context_settings={"allow_interspersed_args": False})(run_on_mpi)
-app.command(cls=Command)(doctor)
-app.command(cls=Command)(bench)
-app.command(cls=Command)(table)
-app.command("record", cls=Command, context_settings={"allow_interspersed_args": False})(record_program)
-
-
-@app.command(cls=Command, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
 @guarded
 @with_options
 def simulate(
