@@ -37,6 +37,7 @@ __all__ = [
     "find_timetable",
     "message_networks",
     "mpi_library_files",
+    "number_names",
     "operation_kinds",
     "parquet_bytes",
     "schema",
@@ -55,6 +56,9 @@ def schema() -> str:
 
 def check_table(path: str, table: str) -> None:
     """Checks the table of a specification (JSON) that stands at ``path``, as it would be checked in its place."""
+
+def number_names(network: str) -> str:
+    """The table ``network`` (JSON) with numbers of routers and terminals in the place of their names."""
 
 def components() -> str:
     """Every component that can be named in a specification, by table, as JSON."""

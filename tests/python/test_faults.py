@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import flitwork as fw
 import networkx as nx
 import pytest
+from common import Cli
 from flitwork.networks.faults import working_topology
 from flitwork.plot.channels import channel_snapshot
 from flitwork.plot.layout import layout
@@ -138,3 +141,51 @@ def test_a_study_sweeps_the_number_of_faults(tmp_path: Any) -> None:
     assert (
         list(table["network.without.random_cables"]) == [0, 2, 4] and table["completion_cycles"].is_monotonic_increasing
     )
+
+
+LEAVES = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">
+<node id="leaf0"/><node id="leaf1"/><node id="spine0"/><node id="spine1"/>
+<edge source="leaf0" target="spine0"/><edge source="leaf0" target="spine1"/>
+<edge source="leaf1" target="spine0"/><edge source="leaf1" target="spine1"/></graph></graphml>"""
+
+
+def test_faults_by_name_are_those_by_number(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "net.graphml").write_text(LEAVES)
+    net = fw.read_network(tmp_path / "net.graphml", routing="lash", router=fw.Router(vcs=4))
+    named = net.replace(without=fw.Without(cables=[["spine1", "leaf0"]], routers=["leaf1"]))
+    assert named == net.replace(without=fw.Without(cables=[[3, 0]], routers=[1]))
+    words = ["plan", "a2a", "--topology", "net.graphml", "--json", "--set", "routing=lash", "--set", "vcs=4"]
+    plans = [
+        cli(*words, "--set", f"without.routers={routers}").stdout for routers in ('["spine1"]', "[3]", '["spine0"]')
+    ]
+    assert plans[0] == plans[1] != plans[2] and plans[0]
+    done = cli(*words, "--set", 'without.routers=["spine2"]')
+    error = json.loads(done.stderr)
+    assert (done.returncode, error["path"], error["value"]) == (2, "network.without.routers[0]", '"spine2"')
+    assert error["hint"].startswith("did you mean spine")
+
+
+def test_terminals_have_names_too() -> None:
+    hosts = ["h0", "h1", "h2", "h3"]
+    net = fw.Graph(cables=[["a", "b"]], terminals=[2, 2], terminal_names=hosts, without=fw.Without(terminals=["h2", 0]))
+    assert net.spec["without"] == {"terminals": [2, 0]} and net.spec["topology"]["names"] == ["a", "b"]
+    assert fw.to_networkx(net).number_of_nodes() == 4
+
+
+def test_cables_by_name_are_those_by_number() -> None:
+    """Random graphs: names in the order in which cables name them are the numbers of the routers."""
+    draw = random.Random(5)
+    for _ in range(20):
+        graph = nx.gnm_random_graph(8, 14, seed=draw.randrange(10**6))
+        edges = [edge for edge in graph.edges if draw.random() < 0.9]
+        order = list(dict.fromkeys(end for edge in edges for end in edge))
+        names = {router: f"switch {draw.randrange(10**6)}-{router}" for router in order}
+        named = fw.Graph(cables=[[names[a], names[b]] for a, b in edges])
+        numbers = [[order.index(a), order.index(b)] for a, b in edges]
+        assert named.spec["topology"] == {
+            "kind": "graph", "cables": numbers, "names": [names[router] for router in order],
+        }  # fmt: skip
+        again = fw.Graph(cables=[[names[a], order.index(b)] for a, b in edges], names=[names[one] for one in order])
+        assert again == named
+    with pytest.raises(fw.ConfigError, match=r"cables\[1\]\[0\] = 4: expected the name of a router"):
+        fw.Graph(cables=[["a", "b"], [4, "a"]])

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
-    use crate::tables::{check_table, components, schema, stall_reasons, student_t, usable_memory};
+    use crate::tables::{check_table, components, number_names, schema, stall_reasons, student_t, usable_memory};
     #[pymodule_export]
     use crate::timetable::{find_timetable, timetable, timetable_json, timetable_order};
     #[pymodule_export]

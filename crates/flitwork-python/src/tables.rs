@@ -23,6 +23,15 @@ pub fn check_table(py: Python<'_>, path: &str, table: &str) -> PyResult<()> {
     flitwork::spec::check_table(path, table).map_err(|e| errors::to_python(py, &e))
 }
 
+/// The table `network` of a specification (JSON), with the numbers of its routers and terminals in the place of their
+/// names.
+#[pyfunction]
+pub fn number_names(py: Python<'_>, network: &str) -> PyResult<String> {
+    let mut table = serde_json::from_str(network).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    flitwork::spec::number_names(&mut table).map_err(|e| errors::to_python(py, &e))?;
+    Ok(table.to_string())
+}
+
 /// Every component that can be named in a specification, by table, as JSON.
 #[pyfunction]
 pub fn components() -> String {

@@ -281,11 +281,11 @@ def Graph(
     cable_cycles_per_flit: Sequence[int] = default(1),
     cable_latency_cycles: Sequence[int] = default(None),
     cable_latency_ns: float | str | Sequence[float | str] = default(None),
-    cables: Sequence[Sequence[int]] = default(None),
+    cables: Sequence[Sequence[int | str]] = default(None),
     channel_cycles_per_flit: Sequence[int] = default(1),
     channel_latency_cycles: Sequence[int] = default(None),
     channel_latency_ns: float | str | Sequence[float | str] = default(None),
-    channels: Sequence[Sequence[int]] = default(None),
+    channels: Sequence[Sequence[int | str]] = default(None),
     file: str = default(None),
     names: Sequence[str] = default(None),
     positions: Sequence[Sequence[float]] = default(None),
@@ -310,8 +310,8 @@ def Graph(
     * ``cable_latency_cycles``: Latency of each cable [cycles], 0 to 10000, in the order of ``cables``. Default:
       ``network.channel.latency_cycles``.
     * ``cable_latency_ns``: ``cable_latency_cycles`` in ns, each; or text with a unit.
-    * ``cables``: Cables, each a pair of routers [a, b], which count from 0. A cable is a channel in each direction.
-      Parallel cables are listed several times.
+    * ``cables``: Cables, each a pair of routers [a, b], by number from 0 or by name. A cable is a channel in each
+      direction. Parallel cables are listed several times.
     * ``channel_cycles_per_flit``: Cycles per flit of each channel, 1 to 10000, in the order of ``channels``. Default:
       1.
     * ``channel_latency_cycles``: Latency of each channel [cycles], 0 to 10000, in the order of ``channels``. Default:
@@ -320,7 +320,8 @@ def Graph(
     * ``channels``: Channels in one direction, each [from router, to router], besides the cables.
     * ``file``: A file with the network instead of the lists: GraphML, an edge list in CSV, what ``ibnetdiscover``
       prints, BookSim's anynet, a fat tree of htsim, or a network of ASTRA-sim. It is read before a plan is made.
-    * ``names``: Names of the routers, all different, for messages and pictures. Default: their numbers.
+    * ``names``: Names of the routers, all different, for messages and pictures. Default: as the cables name them, in
+      the order in which they do so first; else their numbers.
     * ``positions``: Place of each router on a page, [x, y]. Default: a circle.
     * ``routers``: Number of routers. Default: the highest number in the lists, plus 1.
     * ``terminal_names``: Names of the terminals, all different, in the order of the routers that they are at. Default:

@@ -339,23 +339,24 @@ class Without(Value):
     of faults includes the smaller one, so a sweep over the number adds faults.
 
     * ``cable_rate``: Probability that a cable fails, 0 to 1. Default: 0.
-    * ``cables``: Faulty cables, each as the two routers that it joins; both directions fail. Of parallel cables each
-      entry removes one. Default: none.
+    * ``cables``: Faulty cables, each as the two routers that it joins, by number or name; both directions fail. Of
+      parallel cables each entry removes one. Default: none.
     * ``random_cables``: Number of further faulty cables, drawn at random. Default: 0.
     * ``random_routers``: Number of further faulty routers, drawn at random. Default: 0.
-    * ``routers``: Faulty routers. Their cables and terminals fail too. Default: none.
+    * ``routers``: Faulty routers, by number or name. Their cables and terminals fail too. Default: none.
     * ``seed``: Seed of the random faults. Default: 1.
-    * ``terminals``: Faulty terminals (adapters), by their numbers in the network without faults. Default: none.
+    * ``terminals``: Faulty terminals (adapters), by name or by their numbers in the network without faults. Default:
+      none.
     """
 
     TABLES = ("network.without",)
     cable_rate: float = default(0)
-    cables: Sequence[Sequence[int]] = default(None)
+    cables: Sequence[Sequence[int | str]] = default(None)
     random_cables: int = default(0)
     random_routers: int = default(0)
-    routers: Sequence[int] = default(None)
+    routers: Sequence[int | str] = default(None)
     seed: int = default(1)
-    terminals: Sequence[int] = default(None)
+    terminals: Sequence[int | str] = default(None)
 
 
 @value

@@ -3,7 +3,7 @@
 
 use super::explain::unknown_field;
 use super::place::shown_key;
-use super::{SimulationSpec, physical};
+use super::{SimulationSpec, names, physical};
 use crate::error::{Error, Result};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -25,6 +25,7 @@ pub(super) fn public_schema() -> Value {
     }
     let mut public = schema().clone();
     publish(&mut public);
+    names::add_to(&mut public);
     public
 }
 

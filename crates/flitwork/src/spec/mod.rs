@@ -9,6 +9,7 @@ mod fault;
 mod fit;
 mod host;
 mod loggops;
+mod names;
 mod network;
 mod noise;
 mod parse;
@@ -28,6 +29,7 @@ pub use bus::{BarrierTreeSpec, BusSpec};
 pub use host::HostSpec;
 pub(crate) use host::MAX_RANKS_PER_TERMINAL;
 pub use loggops::LogGopsSpec;
+pub use names::number_names;
 pub use network::{
     ChannelSpec, EjectionPort, InjectionPriority, InjectionVc, NetworkSpec, NicSpec, Pipeline, RouterSpec, SourceQueue,
     Switching,

@@ -3,6 +3,7 @@
 use super::SimulationSpec;
 use super::explain::explain;
 use super::fit::{check_ranges, check_shape, public_schema};
+use super::names::{number_names, number_without_network};
 use super::physical;
 use super::place::Place;
 use super::reader::Reader;
@@ -16,9 +17,12 @@ use serde_json::Value;
 /// # Errors
 /// [`Error::Config`] with the path of the field for anything that is not a valid specification.
 pub fn from_json(text: &str) -> Result<SimulationSpec> {
-    let value: Value =
+    let mut value: Value =
         serde_json::from_str(text).map_err(|e| Error::config("specification", "text", format!("JSON ({e})"), ""))?;
     check_shape(&value)?;
+    if let Some(network) = value.get_mut("network") {
+        number_names(network)?;
+    }
     let (value, rounded) = physical::converted(&value)?;
     let mut spec = read(&value)?;
     spec.network.units.rounded = rounded;
@@ -44,11 +48,13 @@ pub fn fabric_from_json(text: &str) -> Result<Fabric> {
         serde_json::from_str(text).map_err(|e| Error::config("topology", "text", format!("JSON ({e})"), ""))?;
     let without = topology.as_object_mut().and_then(|fields| fields.remove("without"));
     let without = without.unwrap_or_else(|| serde_json::json!({}));
-    let root = serde_json::json!({ "network": { "topology": &topology, "without": &without } });
+    let mut root = serde_json::json!({ "network": { "topology": topology, "without": without } });
     check_shape(&root)?;
+    number_names(&mut root["network"])?;
+    let (topology, without) = (&root["network"]["topology"], &root["network"]["without"]);
     let fault = |field, fault| explain(&Place::of_fields(&["network", field]), &fault, &root);
-    let whole = TopologySpec::deserialize(Reader(&topology)).map_err(|found| fault("topology", found))?;
-    let without = Without::deserialize(Reader(&without)).map_err(|found| fault("without", found))?;
+    let whole = TopologySpec::deserialize(Reader(topology)).map_err(|found| fault("topology", found))?;
+    let without = Without::deserialize(Reader(without)).map_err(|found| fault("without", found))?;
     without.of(&whole.fabric()?)
 }
 
@@ -71,6 +77,11 @@ pub fn check_table(path: &str, text: &str) -> Result<()> {
     let Some(place) = place else { return Err(Error::config(path, "a path", "the path of a table", "")) };
     *place = table;
     check_shape(&whole)?;
+    if path.starts_with("network.without") {
+        number_without_network(&mut whole["network"]);
+    } else {
+        number_names(&mut whole["network"])?;
+    }
     let has_units = path == "network" && whole["network"].get("units").is_some();
     read(&if has_units { physical::converted(&whole)?.0 } else { physical::checked(&whole)? }).map(|_| ())
 }

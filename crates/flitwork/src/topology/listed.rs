@@ -17,12 +17,14 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedGraph {
-    /// Cables, each a pair of routers [a, b], which count from 0. A cable is a channel in each direction. Parallel
-    /// cables are listed several times.
+    /// Cables, each a pair of routers [a, b], by number from 0 or by name. A cable is a channel in each direction.
+    /// Parallel cables are listed several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-named" = true))]
     pub cables: Vec<[u32; 2]>,
     /// Channels in one direction, each [from router, to router], besides the cables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-named" = true))]
     pub channels: Vec<[u32; 2]>,
     /// Number of routers. Default: the highest number in the lists, plus 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +55,8 @@ pub struct ListedGraph {
     /// BookSim's anynet, a fat tree of htsim, or a network of ASTRA-sim. It is read before a plan is made.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file: String,
-    /// Names of the routers, all different, for messages and pictures. Default: their numbers.
+    /// Names of the routers, all different, for messages and pictures. Default: as the cables name them, in the order
+    /// in which they do so first; else their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Names of the terminals, all different, in the order of the routers that they are at. Default: their numbers.

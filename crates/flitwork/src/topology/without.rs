@@ -27,14 +27,17 @@ const MOST_DRAWN: u32 = 1 << 14;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Without {
-    /// Faulty cables, each as the two routers that it joins; both directions fail. Of parallel cables each entry
-    /// removes one. Default: none.
+    /// Faulty cables, each as the two routers that it joins, by number or name; both directions fail. Of parallel
+    /// cables each entry removes one. Default: none.
+    #[schemars(extend("x-named" = true))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cables: Vec<[u32; 2]>,
-    /// Faulty routers. Their cables and terminals fail too. Default: none.
+    /// Faulty routers, by number or name. Their cables and terminals fail too. Default: none.
+    #[schemars(extend("x-named" = true))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<u32>,
-    /// Faulty terminals (adapters), by their numbers in the network without faults. Default: none.
+    /// Faulty terminals (adapters), by name or by their numbers in the network without faults. Default: none.
+    #[schemars(extend("x-named" = true))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terminals: Vec<u32>,
     /// Number of further faulty routers, drawn at random. Default: 0.

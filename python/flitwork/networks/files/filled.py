@@ -5,17 +5,22 @@ A table is a matrix of next routers, or forwarding tables beside a topology that
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from flitwork import _core
 from flitwork.base.errors import ConfigError
 from flitwork.base.table_file import check_size, first_wrong, read_csv, read_npy, shape_of, short, shown_cell
 from flitwork.networks.files.read import are_forwarding_tables, forwarding_tables, topology_fields
+from flitwork.values.plain import to_json
 
 _CACHED = 8
+#: Fields of the tables ``topology`` and ``without`` with numbers of routers and terminals.
+_WITH_NUMBERS = ("cables", "channels", "routers", "terminals")
 #: Bytes that reading takes at most, for each byte of a file.
 _PER_BYTE = 5
 #: Size of a flit [bytes] if a file says how fast a channel is, and the network nothing of flits and cycles.
@@ -23,7 +28,10 @@ _FLIT_BYTES = 64
 
 
 def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
-    """The table ``network`` of a specification, with the contents of its files in their place."""
+    """The table ``network`` of a specification, with the contents of its files, and numbers in the place of names.
+
+    Raises :class:`~flitwork.ConfigError` for a file that cannot be read, and for names that the network does not have.
+    """
     found = dict(network)
     topology, routing = found.get("topology"), found.get("routing")
     if isinstance(topology, Mapping) and topology.get("kind") == "graph" and "file" in topology:
@@ -38,7 +46,20 @@ def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
         file = _named(routing["file"], "network.routing.file")
         read = {"ports": _forwarding(file, topology)} if are_forwarding_tables(file) else {"next": _table(file)}
         found["routing"] = {**rest, **read}
-    return found
+    return _numbered(found)
+
+
+def _numbered(network: dict[str, Any]) -> dict[str, Any]:
+    """The network with the numbers of its routers and terminals where their names stand."""
+    tables = {name: network[name] for name in ("topology", "without") if isinstance(network.get(name), Mapping)}
+    if not any(_has_text(tables[name].get(field)) for name in tables for field in _WITH_NUMBERS):
+        return network
+    return {**network, **json.loads(_core.number_names(to_json(tables)))}
+
+
+def _has_text(entries: object) -> bool:
+    """Whether there is text in a list, or in a list of it."""
+    return isinstance(entries, (list, tuple)) and any(isinstance(one, str) or _has_text(one) for one in entries)
 
 
 def _with_beside(network: Mapping[str, Any], beside: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
