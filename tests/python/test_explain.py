@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -388,3 +390,39 @@ def test_records_are_tables_too() -> None:
     assert plain.operations.empty
     assert plain.waits.empty
     assert plain.plan_hash == fw.simulate(fw.Mesh(2), messages(2, 4), run=fw.Run(record=fw.Record())).plan_hash
+
+
+@pytest.mark.parametrize(
+    ("ports", "faults"), [(1, {}), (2, {}), (1, {"terminals": ["n1"], "cables": [["leaf0", "spine1"]]})]
+)
+def test_terminals_are_called_by_their_names(ports: int, faults: dict[str, Any]) -> None:
+    names = [f"n{number}" for number in range(9)]
+    cables = [[leaf, spine] for leaf in ("leaf0", "leaf1") for spine in ("spine0", "spine1")]
+    net = fw.Graph(
+        cables=cables, names=["leaf0", "leaf1", "spine0", "spine1"], terminals=[4, 3, 0, 2], terminal_names=names,
+        routing="lash", vcs=2, buffer_flits=2, nic=fw.Nic(ports=ports), without=fw.Without(**faults),
+    )  # fmt: skip
+    left = [name for name in names if name not in faults.get("terminals", ())]
+    run = fw.Run(record=fw.Record(waits=True, operations=True, packets=True))
+    result = fw.simulate(net, fw.all_to_all("a2a", message_flits=6), run=run)
+    places, seen = fw.explain(result).places, Counter[str]()
+    ends = {packet: (left[row.src], left[row.dst]) for packet, row in result.packets[["src", "dst"]].iterrows()}
+    for row in result.waits.to_dict("records"):
+        at_source = row["reason"].startswith("source")
+        port, _, terminal = places.name(row["router"], row["port"], at_source).partition(" port of ")
+        # Behind a packet it waits for what that one waits for.
+        if terminal and row["reason"] != "behind_packet":
+            assert terminal == ends[row["packet"]][0 if at_source else 1]
+            seen[port] += 1
+    assert seen["an injection"] > 10 and seen["an ejection"] > 5
+    assert [places.rank(rank) for rank in (0, 1)] == [f"0 ({left[0]})", f"1 ({left[1]})"]
+    assert re.search(r"ends at rank \d \(n\d\)\.", fw.explain(result).text)
+
+
+def test_ranks_are_called_by_the_terminals_that_they_run_on() -> None:
+    net = fw.Graph(cables=[["a", "b"]], terminals=[2, 1], terminal_names=["x", "y", "z"])
+    host = fw.Host(ranks_per_terminal=2, placement={"kind": "list", "terminals": [2, 0, 1, 2, 0, 1]})
+    work = fw.collective("all_to_all", "pairwise_shift", message_flits=4)
+    result = fw.simulate(net, work, host=host, run=RECORDED)
+    places = fw.explain(result).places
+    assert [places.rank(rank) for rank in range(6)] == ["0 (z)", "1 (x)", "2 (y)", "3 (z)", "4 (x)", "5 (y)"]

@@ -41,7 +41,7 @@ def pieces_table(path: list[Stretch], places: Places) -> pd.DataFrame:
             "cause": _NAMES[piece.cause],
             "place": places.name(piece.router, piece.port, piece.at_source)
             if piece.router >= 0
-            else f"rank {one.rank}"
+            else f"rank {places.rank(one.rank)}"
             if piece.cause in _OF_RANK
             else None,
             "router": piece.router if piece.router >= 0 else None,

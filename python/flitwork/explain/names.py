@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+from flitwork import _core
+from flitwork.networks.faults import working_topology
+from flitwork.networks.files import terminal_names_of, without_physical
+from flitwork.planning.specification import plan_of
 from flitwork.results.columns import WAIT_REASONS
 from flitwork.results.result import Result
 
@@ -49,7 +54,7 @@ CAUSE_OF_NUMBER = tuple(CAUSE_OF_REASON.get(reason, "other") for reason in WAIT_
 
 
 class Places:
-    """Names of the channels and ports of a network."""
+    """Names of the channels, ports and ranks of a network."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -64,6 +69,20 @@ class Places:
         ends = zip(columns["channels.router"].tolist(), columns["channels.port"].tolist(), strict=True)
         return {end: number for number, end in enumerate(ends)}
 
+    @cached_property
+    def _terminals(self) -> _Terminals | None:
+        topology = working_topology(self._result.spec["network"])
+        if not topology.get("terminal_names"):
+            return None
+        at = _core.terminals(without_physical(topology))
+        routers = at["router"].tolist()
+        at_router: dict[int, list[str]] = {}
+        names = terminal_names_of(topology, routers)
+        for router, name in zip(routers, names, strict=True):
+            at_router.setdefault(router, []).append(name)
+        of_rank = plan_of(self._result.spec).terminal_of_rank().tolist() if self._result.runs_to_completion else []
+        return _Terminals(names, at_router, at["network_ports"].tolist(), of_rank)
+
     def router(self, router: int) -> str:
         """``(3,1)`` where routers have coordinates; the name that the user gave it; else its number."""
         if router < len(self._names):
@@ -76,15 +95,39 @@ class Places:
             left //= size
         return f"({','.join(map(str, at))})"
 
+    def rank(self, rank: int) -> str:
+        """``3``, or ``3 (node17)`` where it runs on a terminal with a name."""
+        found = self._terminals
+        on = found.names[found.of_rank[rank]] if found and rank < len(found.of_rank) else ""
+        return f"{rank} ({on})" if on else str(rank)
+
     def name(self, router: int, port: int, reason_at_source: bool = False) -> str:
         """``channel (3,1) +x``, ``channel leaf1 to spine2`` or ``an ejection port of router 7``."""
         if reason_at_source:
-            return f"an injection port of router {self.router(router)}"
+            return f"an injection port of {self._terminal_at(router, port)}"
         channel = self.channel_of.get((router, port))
         if channel is None:
-            return f"an ejection port of router {self.router(router)}"
+            return f"an ejection port of {self._terminal_at(router, port)}"
         if self._names:
             far = int(self._result.columns["channels.to_router"][channel])
             return f"channel {self.router(router)} to {self.router(far)}"
         names = self._result.described["channel_classes"]
         return f"channel {self.router(router)} {names[int(self._result.columns['channels.class'][channel])]}"
+
+    def _terminal_at(self, router: int, port: int) -> str:
+        """The terminal at a port, where terminals have names; else its router."""
+        if found := self._terminals:
+            number: int = (port - found.network_ports[router]) // self._result.described["nic_ports"]
+            return found.at_router[router][number]
+        return f"router {self.router(router)}"
+
+
+@dataclass(frozen=True)
+class _Terminals:
+    """Terminals with names: all that work, those of each router, and on which each rank runs."""
+
+    names: Sequence[str]
+    at_router: Mapping[int, Sequence[str]]
+    #: Of each router; the ports of its terminals come behind them.
+    network_ports: Sequence[int]
+    of_rank: Sequence[int]

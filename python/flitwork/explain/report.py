@@ -31,7 +31,7 @@ def _path(found: Explanation) -> Iterator[str]:
     yield (
         f"The run took {total:,} cycles. Its critical path has {len(found.path):,} "
         f"{'stretch' if len(found.path) == 1 else 'stretches'} over "
-        f"{ranks:,} {'rank' if ranks == 1 else 'ranks'} and ends at rank {int(end['to_rank'])}."
+        f"{ranks:,} {'rank' if ranks == 1 else 'ranks'} and ends at rank {found.places.rank(int(end['to_rank']))}."
     )
     for row in found.causes.to_dict("records"):
         if row["share"] < _LEAST_SHARE:
@@ -96,6 +96,7 @@ def _steps(found: Explanation) -> Iterator[str]:
     for row in slowest.to_dict("records"):
         if row["held_up_cycles"] >= max(least, 1):
             yield (
-                f"Step {row['step']}: the slowest pair, {row['slowest_from']} to {row['slowest_to']}, took "
+                f"Step {row['step']}: the slowest pair, {found.places.rank(int(row['slowest_from']))} to "
+                f"{found.places.rank(int(row['slowest_to']))}, took "
                 f"{row['slowest_cycles']:,} cycles, {row['held_up_cycles']:,.0f} more than the median."
             )

@@ -213,7 +213,7 @@ mod tests {
             said.starts_with("network.without.cables[0][1] = \"leaf2\": expected a router of this network"),
             "{said}"
         );
-        assert!(said.ends_with("did you mean `leaf0`?") || said.ends_with("did you mean `leaf1`?"), "{said}");
+        assert!(said.contains("did you mean leaf"), "{said}");
         let said = refused(named, json!({"terminals": [0, "h1"]}));
         assert!(said.contains("without.terminals[1] = \"h1\": expected the number of a terminal"), "{said}");
         let said = refused(json!({"kind": "torus", "size": [4]}), json!({"routers": ["a"]}));

@@ -5,7 +5,15 @@ fields. The contents of a file decide which format it is, not its name.
 """
 
 from flitwork.networks.files.filled import with_network_files
-from flitwork.networks.files.graphs import graph_of, listed, without_physical
+from flitwork.networks.files.graphs import graph_of, listed, terminal_names_of, without_physical
 from flitwork.networks.files.read import are_forwarding_tables, topology_fields
 
-__all__ = ["are_forwarding_tables", "graph_of", "listed", "topology_fields", "with_network_files", "without_physical"]
+__all__ = [
+    "are_forwarding_tables",
+    "graph_of",
+    "listed",
+    "terminal_names_of",
+    "topology_fields",
+    "with_network_files",
+    "without_physical",
+]

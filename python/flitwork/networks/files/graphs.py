@@ -142,7 +142,7 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
     graph = networkx.MultiDiGraph() if directed else networkx.MultiGraph()
     if directed:
         graph.graph[_CABLE] = True
-    hosts = _names_left(topology, router_of)
+    hosts = terminal_names_of(topology, router_of)
     both = {str(name) for name in names} & {str(host) for host in hosts}
     if both:
         raise ConfigError("network.topology.terminal_names", min(both), "other names than those of the routers")
@@ -172,8 +172,8 @@ def graph_of(topology: dict[str, Any]) -> networkx.Graph[Any]:
     return graph
 
 
-def _names_left(topology: Mapping[str, Any], router_of: list[int]) -> Sequence[str]:
-    """The names of the terminals that are in order, which are at ``router_of``."""
+def terminal_names_of(topology: Mapping[str, Any], router_of: list[int]) -> Sequence[str]:
+    """The names of the terminals that work, which are at the routers ``router_of``; nothing where they have none."""
     names: Sequence[str] = topology.get("terminal_names", ())
     if not names or "without" not in topology:
         return names
