@@ -16,11 +16,12 @@
 //!   which all packets of that half can ask for: a node of its own where buffers are shared, else none.
 //!
 //! The graph is that of the network itself. Its time and memory grow with the square of the number of routers, under
-//! ROMM with the routers on all shortest routes besides. Where that is too much there is no answer
+//! ROMM with the routers on all shortest routes besides. Where that is too much, a routing may rank its channels by its
+//! construction ([`HopByHop::rank`]): routes along which ranks grow close no cycle. Otherwise there is no answer
 //! ([`Finding::Unknown`]); a smaller network may then have the same one ([`super::representative`]).
 
 use super::hop_by_hop::HopByHop;
-use super::walks::{Channel, Stop, dependencies};
+use super::walks::{Channel, Stop, dependencies, some_dependencies};
 use crate::topology::Fabric;
 
 /// What the buffer of a VC may hold, which decides what a packet can wait for.
@@ -74,7 +75,7 @@ impl Limits {
 pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
     let found = match dependencies(fabric, routing, rules, limits) {
         Ok(found) => found,
-        Err(Stop::TooMuch) => return Finding::Unknown,
+        Err(Stop::TooMuch) => return by_rank(fabric, routing, rules, limits),
         Err(Stop::Stuck(at, dst)) => {
             let (at, dst) = (fabric.router_name(at), fabric.router_name(dst));
             return Finding::Cycle(vec![format!("a packet at {at} for {dst} can go nowhere")]);
@@ -89,5 +90,19 @@ pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffer
             let round_for_ever = || vec!["a packet can go round for ever".to_string()];
             Finding::Cycle(if names.is_empty() { round_for_ever() } else { names })
         }
+    }
+}
+
+/// The verdict on a network with too many routes, where the routing ranks its channels ([`HopByHop::rank`]): routes
+/// along which ranks grow close no cycle. That they do grow is seen on the routes to some destinations.
+fn by_rank(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
+    if routing.rank(fabric, (0, 0, 0)).is_none() {
+        return Finding::Unknown;
+    }
+    // A channel without a rank would be one that no route takes.
+    let rank = |channel: Channel| routing.rank(fabric, channel).unwrap_or(u64::MAX);
+    match some_dependencies(fabric, routing, rules, Limits { places: u64::MAX, ..limits }) {
+        Ok(found) if found.ascend(rank) => Finding::Free,
+        _ => Finding::Unknown,
     }
 }

@@ -123,6 +123,10 @@ impl HopByHop for EqualPaths {
         vec![EqualPaths::head(dst, ANY)]
     }
 
+    fn rank(&self, _fabric: &Fabric, (_, _, set): (u32, u8, u8)) -> Option<u64> {
+        (self.sets > 1).then_some(set.into())
+    }
+
     fn forget(&self, at: &mut At, _head: &mut Head) {
         at.port = at.port.map(|_| 0);
         if self.sets == 1 {

@@ -6,7 +6,7 @@
 
 use super::scheme::{Choice, CongestionSpread, Division, Trip};
 use super::{DimensionOrder, OnGrid, Selection, TreeSteps};
-use crate::topology::End;
+use crate::topology::{End, Fabric};
 
 /// What the head of a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,6 +64,13 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
     /// `via`. They are not among the `starts`.
     fn first_walks(&self, _src: u32, _via: u32) -> Vec<Head> {
         Vec::new()
+    }
+
+    /// A number for a channel and a set of its VCs (router, output port, set) that grows along every route by the very
+    /// construction of the routing: then no cycle can close, however large the network is. `None`: nothing is known
+    /// before the routes are followed.
+    fn rank(&self, _fabric: &Fabric, _channel: (u32, u8, u8)) -> Option<u64> {
+        None
     }
 
     /// Takes out of a packet that has come to the front of a buffer what none of its later choices depends on. The

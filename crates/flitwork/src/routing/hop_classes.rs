@@ -64,6 +64,10 @@ impl HopByHop for HopClasses {
         self.table.starts(src, dst)
     }
 
+    fn rank(&self, _fabric: &Fabric, (_, _, set): (u32, u8, u8)) -> Option<u64> {
+        Some(set.into())
+    }
+
     fn forget(&self, at: &mut At, _head: &mut Head) {
         at.port = at.port.map(|_| 0);
     }

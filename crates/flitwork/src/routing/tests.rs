@@ -1,9 +1,11 @@
 //! What every routing must pass: it arrives, it is free of deadlock, and its routes have the length that they should.
 
+use super::walks::{dependencies, some_dependencies};
 use super::*;
 use crate::compat::{AdaptiveTie, CompatSpec, Productive, tests as compat};
-use crate::topology::{graph, ring};
+use crate::topology::{graph, random, ring};
 use serde_json::json;
+use std::collections::HashMap;
 
 fn order(grid: &Grid, tie: Tie) -> DimensionOrder {
     DimensionOrder { order: (0..grid.dims()).collect(), tie }
@@ -202,6 +204,38 @@ fn the_graph_of_any_network_is_checked() {
     assert!(cycle.contains(&"router 1 port 1 to router 2 set 0".to_string()), "{cycle:?}");
     assert_eq!(found(ring(3)), Finding::Free);
     assert_eq!(found(star), Finding::Free);
+}
+
+/// Of random networks all routes are followed: ranks grow along each, so that they may speak for networks with too
+/// many.
+#[test]
+fn ranks_grow_along_every_route() {
+    let rules = (Buffers::Shared, false);
+    let within = |places| Limits { memory_bytes: 1 << 30, places };
+    let all = within(1 << 24);
+    let mut ranked = HashMap::new();
+    for fabric in (0..60).map(random).chain([ring(4), ring(9)]) {
+        for kind in ["up_down", "hop_classes", "ecmp", "spray", "shortest_path", "lash"] {
+            let mut spec: RoutingSpec = serde_json::from_value(json!({ "kind": kind })).unwrap();
+            let network = kind::Network { fabric: &fabric };
+            spec.resolve(&network).unwrap();
+            let Routing::HopByHop(routing) = spec.routing(&network).unwrap() else { panic!("{kind}") };
+            let found = find_cycle_within(&fabric, routing.as_ref(), rules, within(1));
+            if routing.rank(&fabric, (0, 0, 0)).is_none() {
+                assert_eq!(found, Finding::Unknown, "{kind}");
+                continue;
+            }
+            let routes = dependencies(&fabric, routing.as_ref(), rules, all).unwrap_or_else(|_| panic!("{kind}"));
+            assert!(routes.ascend(|channel| routing.rank(&fabric, channel).unwrap()), "{kind}");
+            assert_eq!(found, Finding::Free, "{kind}");
+            *ranked.entry(kind).or_insert(0) += 1;
+        }
+    }
+    assert!(ranked["up_down"] == 62 && ranked["hop_classes"] == 62 && ranked.len() == 4, "{ranked:?}");
+    assert!(ranked["ecmp"] > 30 && ranked["ecmp"] == ranked["spray"], "{ranked:?}");
+    let torus = Fabric::of_grid(Grid::torus(&[4]), 1).unwrap();
+    let falls = some_dependencies(&torus, &PortTable::shortest(&torus), rules, all).unwrap_or_else(|_| panic!());
+    assert!(!falls.ascend(|(router, ..)| router.into()));
 }
 
 mod verdicts;

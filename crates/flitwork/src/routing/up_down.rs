@@ -56,6 +56,8 @@ pub struct UpDown {
     ports: usize,
     /// Whether the channel before each input port leads down, by `router * ports + port`.
     from_above: Vec<bool>,
+    /// Place of each router in the order from the root down.
+    depth: Vec<u32>,
 }
 
 impl UpDown {
@@ -67,15 +69,20 @@ impl UpDown {
         let (routers, ports) = (fabric.routers(), fabric.network_ports());
         let mut levels = Vec::new();
         distances(fabric, root, &mut levels, |_, _| true);
-        let rank = |router: u32| (levels[router as usize], router);
-        let leads_down = |from: u32, port: usize| fabric.peer(from, port).is_some_and(|(to, _)| rank(to) > rank(from));
+        let mut from_root: Vec<u32> = (0..routers).collect();
+        from_root.sort_unstable_by_key(|&router| (levels[router as usize], router));
+        let mut depth = vec![0; routers as usize];
+        from_root.iter().zip(0..).for_each(|(&router, place)| depth[router as usize] = place);
+        let leads_down = |from: u32, port: usize| {
+            fabric.peer(from, port).is_some_and(|(to, _)| depth[to as usize] > depth[from as usize])
+        };
         let mut spread = Spread::new(fabric);
         let (mut first, mut then) = (PortTable::empty(routers), PortTable::empty(routers));
         let mut down = Vec::new();
         for dst in with_terminals(fabric) {
             let terminals = fabric.terminals_at(dst).len() as u64;
             distances(fabric, dst, &mut down, leads_down);
-            let any = with_up(fabric, &down, &rank);
+            let any = with_up(fabric, &down, (&from_root, &depth));
             if let Some(src) = with_terminals(fabric).find(|&src| any[src as usize] == u32::MAX) {
                 return Err(no_path(fabric, (src, dst), root));
             }
@@ -97,7 +104,7 @@ impl UpDown {
             |router: u32, port: usize| fabric.feeder(router, port).is_some_and(|(from, out)| leads_down(from, out));
         let from_above = (0..routers).flat_map(|router| (0..ports).map(move |port| (router, port)));
         let from_above = from_above.map(|(router, port)| input(router, port)).collect();
-        Ok(UpDown { first, then, ports, from_above })
+        Ok(UpDown { first, then, ports, from_above, depth })
     }
 
     fn went_down(&self, at: &At) -> bool {
@@ -105,15 +112,15 @@ impl UpDown {
     }
 }
 
-/// Channels from each router on a path that goes up and then down, of those that only go down.
-fn with_up(fabric: &Fabric, down: &[u32], rank: &dyn Fn(u32) -> (u32, u32)) -> Vec<u32> {
+/// Channels from each router on a path that goes up and then down, of those that only go down. `from_root`: the routers
+/// in the order from the root down, and the place of each in it.
+fn with_up(fabric: &Fabric, down: &[u32], (from_root, depth): (&[u32], &[u32])) -> Vec<u32> {
     let mut any = down.to_vec();
-    // Channels up lead to lower ranks, so these are known first.
-    let mut by_rank: Vec<u32> = (0..fabric.routers()).collect();
-    by_rank.sort_unstable_by_key(|&router| rank(router));
-    for router in by_rank {
+    // Channels up lead to routers that come before, so these are known first.
+    for &router in from_root {
         let up = (0..fabric.network_ports()).filter_map(|port| fabric.peer(router, port));
-        let nearest = up.filter(|&(to, _)| rank(to) < rank(router)).map(|(to, _)| any[to as usize]).min();
+        let up = up.filter(|&(to, _)| depth[to as usize] < depth[router as usize]);
+        let nearest = up.map(|(to, _)| any[to as usize]).min();
         let hops = &mut any[router as usize];
         *hops = nearest.map_or(*hops, |nearest| (*hops).min(nearest.saturating_add(1)));
     }
@@ -163,6 +170,13 @@ impl HopByHop for UpDown {
 
     fn starts(&self, src: u32, dst: u32) -> Vec<Head> {
         self.first.starts(src, dst)
+    }
+
+    /// Channels up, the nearer to the root their far end the later; then those down, the other way round.
+    fn rank(&self, fabric: &Fabric, (router, port, _): (u32, u8, u8)) -> Option<u64> {
+        let (to, _) = fabric.peer(router, port.into())?;
+        let (here, there, routers) = (self.depth[router as usize], self.depth[to as usize], self.depth.len() as u64);
+        Some(if there > here { routers + u64::from(there) } else { routers - 1 - u64::from(there) })
     }
 
     fn forget(&self, at: &mut At, _head: &mut Head) {

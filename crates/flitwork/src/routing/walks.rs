@@ -14,6 +14,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// The number of the set with the VC of both halves; packets that came by it count as those of the second half, set 1.
 const MIDDLE: u8 = 2;
 
+/// Destinations, where the routes to all are too many.
+const SOME: usize = 32;
+
 /// Memory of one place while the routes to its destination are followed \[bytes].
 const PLACE_BYTES: u64 = 200;
 
@@ -42,6 +45,34 @@ pub(super) enum Stop {
 pub(super) struct Dependencies {
     pub graph: ChannelGraph,
     pub names: Vec<Option<Channel>>,
+}
+
+impl Dependencies {
+    /// Whether every channel leads to channels of higher rank alone.
+    pub fn ascend(&self, rank: impl Fn(Channel) -> u64) -> bool {
+        let named = |node: u32| self.names[node as usize];
+        (0..self.names.len() as u32).filter_map(|node| Some((node, named(node)?))).all(|(node, channel)| {
+            let behind = self.graph.behind(node, |next| named(next).is_none());
+            behind.into_iter().filter_map(named).all(|next| rank(next) > rank(channel))
+        })
+    }
+}
+
+/// Follows the routes to some destinations alone, which are spread evenly over the network.
+pub(super) fn some_dependencies(
+    fabric: &Fabric,
+    routing: &dyn HopByHop,
+    (buffers, shares): (Buffers, bool),
+    limits: Limits,
+) -> Result<Dependencies, Stop> {
+    let mut walker = Walker::new(fabric, routing, (buffers, shares), limits);
+    let ends = walker.ends();
+    let some: Vec<u32> = ends.iter().copied().step_by(ends.len().div_ceil(SOME)).collect();
+    if routing.turns_anywhere() {
+        some.iter().try_for_each(|&via| walker.walk_to(via, &ends, true))?;
+    }
+    some.iter().try_for_each(|&dst| walker.walk_to(dst, &ends, false))?;
+    Ok(Dependencies { graph: walker.graph, names: walker.names })
 }
 
 /// Follows every route; refused where that takes more than `limits`.
@@ -112,9 +143,13 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// The routers with terminals.
+    fn ends(&self) -> Vec<u32> {
+        (0..self.fabric.routers()).filter(|&router| !self.fabric.terminals_at(router).is_empty()).collect()
+    }
+
     fn walk_all(&mut self) -> Result<(), Stop> {
-        let busy = |router: &u32| !self.fabric.terminals_at(*router).is_empty();
-        let ends: Vec<u32> = (0..self.fabric.routers()).filter(busy).collect();
+        let ends = self.ends();
         let pairs = ends.len() as u64 * ends.len() as u64;
         if pairs > self.limits.places || u64::from(self.fabric.routers()) * PLACE_BYTES > self.limits.memory_bytes {
             return Err(Stop::TooMuch);
