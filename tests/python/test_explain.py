@@ -426,3 +426,14 @@ def test_ranks_are_called_by_the_terminals_that_they_run_on() -> None:
     result = fw.simulate(net, work, host=host, run=RECORDED)
     places = fw.explain(result).places
     assert [places.rank(rank) for rank in range(6)] == ["0 (z)", "1 (x)", "2 (y)", "3 (z)", "4 (x)", "5 (y)"]
+
+
+def test_ranks_of_a_schedule_are_called_by_their_terminals(tmp_path: Path) -> None:
+    """Also from a file: its specification has the schedule by hash alone. A rank without messages is a number."""
+    net = fw.Graph(cables=[["a", "b"]], terminals=[2, 1], terminal_names=["x", "y", "z"])
+    work = fw.Schedule([[fw.Send(2, flits=4)], [fw.Compute(cycles=1)], [fw.Receive(0, flits=4)]])
+    result = fw.simulate(net, work, run=RECORDED)
+    result.save(tmp_path / "run.parquet")
+    for found in (fw.explain(result), fw.explain(tmp_path / "run.parquet")):
+        assert [found.places.rank(rank) for rank in range(3)] == ["0 (x)", "1", "2 (z)"]
+        assert "ends at rank 2 (z)." in found.text

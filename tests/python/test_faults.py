@@ -12,7 +12,9 @@ import flitwork as fw
 import networkx as nx
 import pytest
 from common import Cli
+from flitwork import _core
 from flitwork.networks.faults import working_topology
+from flitwork.networks.files.filled import WITH_NUMBERS
 from flitwork.plot.channels import channel_snapshot
 from flitwork.plot.layout import layout
 
@@ -189,3 +191,21 @@ def test_cables_by_name_are_those_by_number() -> None:
         assert again == named
     with pytest.raises(fw.ConfigError, match=r"cables\[1\]\[0\] = 4: expected the name of a router"):
         fw.Graph(cables=[["a", "b"], [4, "a"]])
+
+
+def test_names_are_looked_for_where_the_schema_takes_them() -> None:
+    fields: set[str] = set()
+
+    def visit(node: Any) -> None:
+        for name, inner in node.get("properties", {}).items() if isinstance(node, dict) else ():
+            items = inner.get("items", {})
+            items = items.get("items", items)
+            if {"type": "string"} in items.get("anyOf", ()) and any(
+                one.get("type") == "integer" for one in items["anyOf"]
+            ):
+                fields.add(name)
+        for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            visit(inner)
+
+    visit(json.loads(_core.schema()))
+    assert fields == {*WITH_NUMBERS}

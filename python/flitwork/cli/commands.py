@@ -252,10 +252,13 @@ class _Loaded(MutableMapping[str, Any]):
         raise TypeError(f"{name}: commands are not taken away")
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**dict.fromkeys(self._names()), **self._made})
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len({**dict.fromkeys(self._names()), **self._made})
+        return len(self._all())
+
+    def _all(self) -> dict[str, Any]:
+        return {**dict.fromkeys(self._names()), **self._made}
 
 
 def _unusable(name: str, missing: MissingExtension) -> typer.Typer:

@@ -156,9 +156,9 @@ def plan(
     if as_json:
         typer.echo(planned.json)
         return
-    print_table(("field", "value"), list(_leaves(found)))
     from flitwork.experiment.display import duration
 
+    print_table(("field", "value"), list(_leaves(found)))
     memory, described = found["estimated_memory_bytes"] / 1e6, found["described"]
     say(
         f"estimates: {memory:,.4g} MB of memory, {duration(described['estimated_seconds'])} of one core "

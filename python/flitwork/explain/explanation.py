@@ -35,8 +35,8 @@ class Explanation:
 
     def __init__(self, result: Result) -> None:
         self.result = result
-        self.places = Places(result)
         self._records = Records(result)
+        self.places = Places(result, self._records)
 
     @cached_property
     def _path(self) -> list[Stretch]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from flitwork import _core
 from flitwork.networks.faults import working_topology
 from flitwork.networks.files import terminal_names_of, without_physical
-from flitwork.planning.specification import plan_of
 from flitwork.results.columns import WAIT_REASONS
 from flitwork.results.result import Result
+
+if TYPE_CHECKING:
+    from flitwork.explain.records import Records
 
 #: Every cause: its name, and what it says of the time that it takes.
 CAUSES: Mapping[str, str] = {
@@ -54,10 +57,10 @@ CAUSE_OF_NUMBER = tuple(CAUSE_OF_REASON.get(reason, "other") for reason in WAIT_
 
 
 class Places:
-    """Names of the channels, ports and ranks of a network."""
+    """Names of the channels and ports of a network, and of ranks, where they left ``records``."""
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
+    def __init__(self, result: Result, records: Records | None = None) -> None:
+        self._result, self._records = result, records
         topology = result.spec["network"]["topology"]
         self._size = list(topology.get("size", ()))
         self._names: Sequence[str] = topology.get("names") or ()
@@ -80,8 +83,7 @@ class Places:
         names = terminal_names_of(topology, routers)
         for router, name in zip(routers, names, strict=True):
             at_router.setdefault(router, []).append(name)
-        of_rank = plan_of(self._result.spec).terminal_of_rank().tolist() if self._result.runs_to_completion else []
-        return _Terminals(names, at_router, at["network_ports"].tolist(), of_rank)
+        return _Terminals(names, at_router, at["network_ports"].tolist())
 
     def router(self, router: int) -> str:
         """``(3,1)`` where routers have coordinates; the name that the user gave it; else its number."""
@@ -97,9 +99,10 @@ class Places:
 
     def rank(self, rank: int) -> str:
         """``3``, or ``3 (node17)`` where it runs on a terminal with a name."""
-        found = self._terminals
-        on = found.names[found.of_rank[rank]] if found and rank < len(found.of_rank) else ""
-        return f"{rank} ({on})" if on else str(rank)
+        if (found := self._terminals) is None or self._records is None:
+            return str(rank)
+        terminal = int(self._records.terminal_of_rank[rank])
+        return str(rank) if terminal < 0 else f"{rank} ({found.names[terminal]})"
 
     def name(self, router: int, port: int, reason_at_source: bool = False) -> str:
         """``channel (3,1) +x``, ``channel leaf1 to spine2`` or ``an ejection port of router 7``."""
@@ -124,10 +127,9 @@ class Places:
 
 @dataclass(frozen=True)
 class _Terminals:
-    """Terminals with names: all that work, those of each router, and on which each rank runs."""
+    """Terminals with names: all that work, and those of each router."""
 
     names: Sequence[str]
     at_router: Mapping[int, Sequence[str]]
     #: Of each router; the ports of its terminals come behind them.
     network_ports: Sequence[int]
-    of_rank: Sequence[int]

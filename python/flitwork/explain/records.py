@@ -255,6 +255,23 @@ class Records:
         )  # fmt: skip
 
     @cached_property
+    def terminal_of_rank(self) -> Ints:
+        """The terminal of each rank, as its messages say; -1 of ranks without any."""
+        ops, packets = self.operations, self.packets
+        if ops is None:
+            return np.empty(0, dtype=np.int64)
+        found = np.full(ops.ranks, -1, dtype=np.int64)
+        mine = packets.operation >= 0
+        if not mine.any():
+            return found
+        sender = packets.operation[mine]
+        found[ops.rank[sender]] = packets.source[mine]
+        to = ops.peer[sender]
+        known = to < ops.ranks
+        found[to[known]] = self._column("packets.dst").astype(np.int64)[mine][known]
+        return found
+
+    @cached_property
     def waits(self) -> Waits:
         """What packets waited for, of those that have arrived.
 

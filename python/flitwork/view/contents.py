@@ -128,10 +128,11 @@ def _add_ranks(found: Contents, series: Series) -> None:
     if activities is None:
         return
     found.about["activities"], found.arrays["activity"] = activities
-    found.arrays["terminal_of_rank"] = series.terminal_of_rank.astype(np.int32)
+    records = Records(series.result)
+    found.arrays["terminal_of_rank"] = records.terminal_of_rank.astype(np.int32)
     if "waits.packet" not in series.result.columns:
         return
-    path = critical_path(Records(series.result))
+    path = critical_path(records)
     if len(path) <= _MOST_STRETCHES:
         start = series.result.start_cycle
         lines = [(one.begin + start, one.rank, one.end + start, one.to_rank) for one in path]

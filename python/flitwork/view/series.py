@@ -227,24 +227,6 @@ class Series:
         of_bus = np.zeros_like(begin)
         return self._rate(of_bus, begin, end, end - begin)[0], self._rate(of_bus, ready, begin, begin - ready)[0]
 
-    @cached_property
-    def terminal_of_rank(self) -> Ints:
-        """The terminal of each rank, as its messages say; -1 of ranks without any."""
-        records = Records(self.result)
-        ops, packets = records.operations, records.packets
-        if ops is None:
-            return np.empty(0, dtype=np.int64)
-        found = np.full(ops.ranks, -1, dtype=np.int64)
-        mine = packets.operation >= 0
-        if not mine.any():
-            return found
-        sender = packets.operation[mine]
-        found[ops.rank[sender]] = packets.source[mine]
-        to = ops.peer[sender]
-        known = to < ops.ranks
-        found[to[known]] = self.result.columns["packets.dst"].astype(np.int64)[mine][known]
-        return found
-
     def _rate(self, terminal: Ints, begin: Ints, end: Ints, amount: Ints) -> Floats:
         """``amount`` spread evenly over ``begin`` to ``end``: of each terminal and bin the mean per cycle."""
         count = len(self.place.router_of_terminal)

@@ -4,7 +4,7 @@
 //! channel `a` through passages to channel `b` says the same as one from `a` to `b`, and it takes far less memory where
 //! many channels lead to many.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 /// A node: a channel, or a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,19 +102,9 @@ impl ChannelGraph {
         (0..self.named.len() as u32).chain((0..self.first.len() as u32).map(|n| n | PASSAGE))
     }
 
-    /// The named nodes that a named node leads to, through passages and through those that are `passed`.
-    pub fn behind(&self, from: u32, passed: impl Fn(u32) -> bool) -> Vec<u32> {
-        let (mut found, mut open, mut seen) = (Vec::new(), vec![from], HashSet::new());
-        while let Some(node) = open.pop() {
-            for &next in self.next(node) {
-                match Node::of(next) {
-                    Node::Named(n) if !passed(n) => found.push(n),
-                    _ if seen.insert(next) => open.push(next),
-                    _ => {}
-                }
-            }
-        }
-        found
+    /// What a named node leads to.
+    pub fn behind(&self, from: u32) -> impl Iterator<Item = Node> {
+        self.named[from as usize].iter().map(|&code| Node::of(code))
     }
 
     /// A cycle, the shortest through one of its nodes, without its passages; `None` if there is none.

@@ -20,8 +20,8 @@
 //! construction ([`HopByHop::rank`]): routes along which ranks grow close no cycle. Otherwise there is no answer
 //! ([`Finding::Unknown`]); a smaller network may then have the same one ([`super::representative`]).
 
-use super::hop_by_hop::HopByHop;
-use super::walks::{Channel, Stop, dependencies, some_dependencies};
+use super::hop_by_hop::{Channel, HopByHop};
+use super::walks::{Routes, Stop, dependencies};
 use crate::topology::Fabric;
 
 /// What the buffer of a VC may hold, which decides what a packet can wait for.
@@ -73,7 +73,7 @@ impl Limits {
 
 /// Finds a cycle of dependencies like [`find_cycle`], within limits.
 pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
-    let found = match dependencies(fabric, routing, rules, limits) {
+    let found = match dependencies(fabric, routing, rules, limits, Routes::All) {
         Ok(found) => found,
         Err(Stop::TooMuch) => return by_rank(fabric, routing, rules, limits),
         Err(Stop::Stuck(at, dst)) => {
@@ -96,13 +96,9 @@ pub fn find_cycle_within(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffer
 /// The verdict on a network with too many routes, where the routing ranks its channels ([`HopByHop::rank`]): routes
 /// along which ranks grow close no cycle. That they do grow is seen on the routes to some destinations.
 fn by_rank(fabric: &Fabric, routing: &dyn HopByHop, rules: (Buffers, bool), limits: Limits) -> Finding {
-    if routing.rank(fabric, (0, 0, 0)).is_none() {
-        return Finding::Unknown;
-    }
-    // A channel without a rank would be one that no route takes.
-    let rank = |channel: Channel| routing.rank(fabric, channel).unwrap_or(u64::MAX);
-    match some_dependencies(fabric, routing, rules, Limits { places: u64::MAX, ..limits }) {
-        Ok(found) if found.ascend(rank) => Finding::Free,
+    let Some(rank) = routing.rank(fabric) else { return Finding::Unknown };
+    match dependencies(fabric, routing, rules, Limits { places: u64::MAX, ..limits }, Routes::Some) {
+        Ok(found) if found.ascend(&rank) => Finding::Free,
         _ => Finding::Unknown,
     }
 }

@@ -9,7 +9,7 @@
 //! elsewhere a set for each channel walked, as under [`super::HopClassesOptions`].
 
 use super::Routing;
-use super::hop_by_hop::{At, GoesBy, Head, HopByHop};
+use super::hop_by_hop::{At, GoesBy, Head, HopByHop, Rank};
 use super::kind::Network;
 use super::port_table::{at_work, distances, leads_nearer, longest_path, with_terminals};
 use super::scheme::{Choice, Division, MOST_SETS, Trip, too_long};
@@ -123,8 +123,8 @@ impl HopByHop for EqualPaths {
         vec![EqualPaths::head(dst, ANY)]
     }
 
-    fn rank(&self, _fabric: &Fabric, (_, _, set): (u32, u8, u8)) -> Option<u64> {
-        (self.sets > 1).then_some(set.into())
+    fn rank<'a>(&'a self, _fabric: &'a Fabric) -> Option<Box<Rank<'a>>> {
+        if self.sets > 1 { Some(Box::new(|(_, _, set)| set.into())) } else { None }
     }
 
     fn forget(&self, at: &mut At, _head: &mut Head) {

@@ -20,6 +20,12 @@ pub struct Head {
     pub trip: Trip,
 }
 
+/// A set of VCs of a channel: (router, output port, set).
+pub type Channel = (u32, u8, u8);
+
+/// The rank of each channel.
+pub type Rank<'a> = dyn Fn(Channel) -> u64 + 'a;
+
 /// What tells the routes of packets apart, besides the routers at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GoesBy {
@@ -66,10 +72,9 @@ pub trait HopByHop: std::fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// A number for a channel and a set of its VCs (router, output port, set) that grows along every route by the very
-    /// construction of the routing: then no cycle can close, however large the network is. `None`: nothing is known
-    /// before the routes are followed.
-    fn rank(&self, _fabric: &Fabric, _channel: (u32, u8, u8)) -> Option<u64> {
+    /// Ranks of channels that grow along every route by the very construction of the routing: then no cycle can close,
+    /// however large the network is. `None`: nothing is known before the routes are followed.
+    fn rank<'a>(&'a self, _fabric: &'a Fabric) -> Option<Box<Rank<'a>>> {
         None
     }
 

@@ -7,7 +7,7 @@
 //! channels ([`PortTable::balanced`]). On a grid it is [`super::StructuredPoolOptions`] that does the same in dimension
 //! order.
 
-use super::hop_by_hop::{At, Head, HopByHop};
+use super::hop_by_hop::{At, Head, HopByHop, Rank};
 use super::kind::{AnyOptions, Network};
 use super::port_table::{at_work, check, longest_path};
 use super::scheme::{Choice, Division, MOST_SETS, too_long};
@@ -64,8 +64,8 @@ impl HopByHop for HopClasses {
         self.table.starts(src, dst)
     }
 
-    fn rank(&self, _fabric: &Fabric, (_, _, set): (u32, u8, u8)) -> Option<u64> {
-        Some(set.into())
+    fn rank<'a>(&'a self, _fabric: &'a Fabric) -> Option<Box<Rank<'a>>> {
+        Some(Box::new(|(_, _, set)| set.into()))
     }
 
     fn forget(&self, at: &mut At, _head: &mut Head) {

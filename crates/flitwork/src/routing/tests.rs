@@ -1,9 +1,9 @@
 //! What every routing must pass: it arrives, it is free of deadlock, and its routes have the length that they should.
 
-use super::walks::{dependencies, some_dependencies};
+use super::walks::{Routes, dependencies};
 use super::*;
 use crate::compat::{AdaptiveTie, CompatSpec, Productive, tests as compat};
-use crate::topology::{graph, random, ring};
+use crate::topology::{Without, graph, random, ring};
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -214,28 +214,30 @@ fn ranks_grow_along_every_route() {
     let within = |places| Limits { memory_bytes: 1 << 30, places };
     let all = within(1 << 24);
     let mut ranked = HashMap::new();
-    for fabric in (0..60).map(random).chain([ring(4), ring(9)]) {
+    let faulty = Without { cables: vec![[0, 1]], ..Without::default() }.of(&ring(7)).unwrap();
+    assert!(faulty.peer(0, 0).is_none());
+    for fabric in (0..60).map(random).chain([ring(4), ring(9), faulty]) {
         for kind in ["up_down", "hop_classes", "ecmp", "spray", "shortest_path", "lash"] {
             let mut spec: RoutingSpec = serde_json::from_value(json!({ "kind": kind })).unwrap();
             let network = kind::Network { fabric: &fabric };
             spec.resolve(&network).unwrap();
             let Routing::HopByHop(routing) = spec.routing(&network).unwrap() else { panic!("{kind}") };
             let found = find_cycle_within(&fabric, routing.as_ref(), rules, within(1));
-            if routing.rank(&fabric, (0, 0, 0)).is_none() {
+            let Some(rank) = routing.rank(&fabric) else {
                 assert_eq!(found, Finding::Unknown, "{kind}");
                 continue;
-            }
-            let routes = dependencies(&fabric, routing.as_ref(), rules, all).unwrap_or_else(|_| panic!("{kind}"));
-            assert!(routes.ascend(|channel| routing.rank(&fabric, channel).unwrap()), "{kind}");
+            };
+            let routes = dependencies(&fabric, routing.as_ref(), rules, all, Routes::All);
+            assert!(routes.unwrap_or_else(|_| panic!("{kind}")).ascend(&rank), "{kind}");
             assert_eq!(found, Finding::Free, "{kind}");
             *ranked.entry(kind).or_insert(0) += 1;
         }
     }
-    assert!(ranked["up_down"] == 62 && ranked["hop_classes"] == 62 && ranked.len() == 4, "{ranked:?}");
+    assert!(ranked["up_down"] == 63 && ranked["hop_classes"] == 63 && ranked.len() == 4, "{ranked:?}");
     assert!(ranked["ecmp"] > 30 && ranked["ecmp"] == ranked["spray"], "{ranked:?}");
     let torus = Fabric::of_grid(Grid::torus(&[4]), 1).unwrap();
-    let falls = some_dependencies(&torus, &PortTable::shortest(&torus), rules, all).unwrap_or_else(|_| panic!());
-    assert!(!falls.ascend(|(router, ..)| router.into()));
+    let falls = dependencies(&torus, &PortTable::shortest(&torus), rules, all, Routes::Some);
+    assert!(!falls.unwrap_or_else(|_| panic!()).ascend(&|(router, ..)| router.into()));
 }
 
 mod verdicts;

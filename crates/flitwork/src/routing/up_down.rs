@@ -9,7 +9,7 @@
 //! Where several ports lead on such a path, destinations are dealt out evenly ([`super::port_table::Spread`]).
 
 use super::Routing;
-use super::hop_by_hop::{At, Head, HopByHop};
+use super::hop_by_hop::{At, Head, HopByHop, Rank};
 use super::kind::{AnyOptions, Network};
 use super::port_table::{PortTable, Spread, at_work, check_size, distances, leads_nearer, with_terminals};
 use super::scheme::{Choice, Division};
@@ -173,10 +173,15 @@ impl HopByHop for UpDown {
     }
 
     /// Channels up, the nearer to the root their far end the later; then those down, the other way round.
-    fn rank(&self, fabric: &Fabric, (router, port, _): (u32, u8, u8)) -> Option<u64> {
-        let (to, _) = fabric.peer(router, port.into())?;
-        let (here, there, routers) = (self.depth[router as usize], self.depth[to as usize], self.depth.len() as u64);
-        Some(if there > here { routers + u64::from(there) } else { routers - 1 - u64::from(there) })
+    fn rank<'a>(&'a self, fabric: &'a Fabric) -> Option<Box<Rank<'a>>> {
+        let depth = |router: u32| u64::from(self.depth[router as usize]);
+        let routers = self.depth.len() as u64;
+        Some(Box::new(move |(router, port, _)| match fabric.peer(router, port.into()) {
+            Some((to, _)) if depth(to) > depth(router) => routers + depth(to),
+            Some((to, _)) => routers - 1 - depth(to),
+            // A channel that is not there leads nowhere.
+            None => u64::MAX,
+        }))
     }
 
     fn forget(&self, at: &mut At, _head: &mut Head) {

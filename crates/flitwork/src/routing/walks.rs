@@ -5,7 +5,7 @@
 //! nothing else they are one.
 
 use super::channel_graph::{ChannelGraph, Node};
-use super::hop_by_hop::{At, Head, HopByHop};
+use super::hop_by_hop::{At, Channel, Head, HopByHop, Rank};
 use super::{Buffers, Limits};
 use crate::topology::Fabric;
 use std::collections::HashMap;
@@ -19,9 +19,6 @@ const SOME: usize = 32;
 
 /// Memory of one place while the routes to its destination are followed \[bytes].
 const PLACE_BYTES: u64 = 200;
-
-/// A set of VCs of a channel: (router, output port, set).
-pub(super) type Channel = (u32, u8, u8);
 
 /// A packet somewhere on its route to a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,42 +45,39 @@ pub(super) struct Dependencies {
 }
 
 impl Dependencies {
-    /// Whether every channel leads to channels of higher rank alone.
-    pub fn ascend(&self, rank: impl Fn(Channel) -> u64) -> bool {
-        let named = |node: u32| self.names[node as usize];
-        (0..self.names.len() as u32).filter_map(|node| Some((node, named(node)?))).all(|(node, channel)| {
-            let behind = self.graph.behind(node, |next| named(next).is_none());
-            behind.into_iter().filter_map(named).all(|next| rank(next) > rank(channel))
+    /// Whether every channel leads to channels of a higher rank, and to nothing else.
+    pub fn ascend(&self, rank: &Rank) -> bool {
+        let rank_of = |node: u32| self.names[node as usize].map(rank);
+        (0..self.names.len() as u32).all(|node| {
+            self.graph.behind(node).all(|next| match next {
+                Node::Named(next) => rank_of(node).zip(rank_of(next)).is_some_and(|(here, there)| here < there),
+                Node::Passage(_) => false,
+            })
         })
     }
 }
 
-/// Follows the routes to some destinations alone, which are spread evenly over the network.
-pub(super) fn some_dependencies(
-    fabric: &Fabric,
-    routing: &dyn HopByHop,
-    (buffers, shares): (Buffers, bool),
-    limits: Limits,
-) -> Result<Dependencies, Stop> {
-    let mut walker = Walker::new(fabric, routing, (buffers, shares), limits);
-    let ends = walker.ends();
-    let some: Vec<u32> = ends.iter().copied().step_by(ends.len().div_ceil(SOME)).collect();
-    if routing.turns_anywhere() {
-        some.iter().try_for_each(|&via| walker.walk_to(via, &ends, true))?;
-    }
-    some.iter().try_for_each(|&dst| walker.walk_to(dst, &ends, false))?;
-    Ok(Dependencies { graph: walker.graph, names: walker.names })
+/// Which routes are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Routes {
+    All,
+    /// Those to some destinations, which are spread evenly over the network.
+    Some,
 }
 
-/// Follows every route; refused where that takes more than `limits`.
+/// Follows routes; refused where that takes more than `limits`.
 pub(super) fn dependencies(
     fabric: &Fabric,
     routing: &dyn HopByHop,
     (buffers, shares): (Buffers, bool),
     limits: Limits,
+    routes: Routes,
 ) -> Result<Dependencies, Stop> {
     let mut walker = Walker::new(fabric, routing, (buffers, shares), limits);
-    walker.walk_all()?;
+    match routes {
+        Routes::All => walker.walk_all()?,
+        Routes::Some => walker.walk_some()?,
+    }
     Ok(Dependencies { graph: walker.graph, names: walker.names })
 }
 
@@ -167,6 +161,15 @@ impl<'a> Walker<'a> {
             }
         }
         Ok(())
+    }
+
+    fn walk_some(&mut self) -> Result<(), Stop> {
+        let ends = self.ends();
+        let some = || ends.iter().step_by(ends.len().div_ceil(SOME));
+        if self.routing.turns_anywhere() {
+            some().try_for_each(|&via| self.walk_to(via, &ends, true))?;
+        }
+        some().try_for_each(|&dst| self.walk_to(dst, &ends, false))
     }
 
     /// Whether packets may still hold what they held before an adaptive hop.

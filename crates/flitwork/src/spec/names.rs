@@ -40,20 +40,8 @@ pub fn number_names(network: &mut Value) -> Result<()> {
 /// One table on its own, without the network whose names it says: each becomes some number.
 pub(super) fn number_without_network(network: &mut Value) {
     for (table, field) in OF_ROUTERS.into_iter().chain(OF_TERMINALS) {
-        if let Some(list) = network.get_mut(table).and_then(|table| table.get_mut(field)) {
-            // A cable joins two different routers.
-            for entry in list.as_array_mut().into_iter().flatten() {
-                let each = |(i, one): (usize, &mut Value)| {
-                    if one.is_string() {
-                        *one = json!(i);
-                    }
-                };
-                match entry {
-                    Value::Array(ends) => ends.iter_mut().enumerate().for_each(each),
-                    one => each((0, one)),
-                }
-            }
-        }
+        // A cable joins two different routers.
+        names_in(network, (table, field)).for_each(|(Place(_, end), name)| *name = json!(end.unwrap_or(0)));
     }
 }
 
@@ -96,6 +84,20 @@ impl Display for Place {
         write!(f, "[{}]", self.0)?;
         self.1.map_or(Ok(()), |end| write!(f, "[{end}]"))
     }
+}
+
+/// The names in a list of numbers or of pairs of them, each with its place.
+fn names_in<'a>(network: &'a mut Value, (table, field): (&str, &str)) -> impl Iterator<Item = (Place, &'a mut Value)> {
+    let list = network.get_mut(table).and_then(|table| table.get_mut(field)).and_then(Value::as_array_mut);
+    let all = list.into_iter().flatten().enumerate().flat_map(|(i, entry)| {
+        let (ends, alone) = match entry {
+            Value::Array(ends) => (Some(ends), None),
+            one => (None, Some((Place(i, None), one))),
+        };
+        let ends = ends.into_iter().flatten().enumerate();
+        ends.map(move |(end, one)| (Place(i, Some(end)), one)).chain(alone)
+    });
+    all.filter(|(_, one)| one.is_string())
 }
 
 fn has_names(network: &Value, fields: &[(&str, &str)]) -> bool {
@@ -141,19 +143,10 @@ impl Names {
     }
 
     fn put_into(&self, network: &mut Value, fields: &[(&str, &str)]) -> Result<()> {
-        for (table, field) in fields {
-            let list = network.get_mut(table).and_then(|table| table.get_mut(field)).and_then(Value::as_array_mut);
-            for (i, entry) in list.into_iter().flatten().enumerate() {
-                let path = |end| format!("network.{table}.{field}{}", Place(i, end));
-                match entry {
-                    Value::Array(ends) => {
-                        ends.iter_mut().enumerate().try_for_each(|(end, one)| self.put(one, || path(Some(end))))?;
-                    }
-                    one => self.put(one, || path(None))?,
-                }
-            }
-        }
-        Ok(())
+        fields.iter().try_for_each(|&(table, field)| {
+            names_in(network, (table, field))
+                .try_for_each(|(at, name)| self.put(name, || format!("network.{table}.{field}{at}")))
+        })
     }
 
     fn put(&self, place: &mut Value, path: impl Fn() -> String) -> Result<()> {

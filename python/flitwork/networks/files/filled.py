@@ -20,7 +20,7 @@ from flitwork.values.plain import to_json
 
 _CACHED = 8
 #: Fields of the tables ``topology`` and ``without`` with numbers of routers and terminals.
-_WITH_NUMBERS = ("cables", "channels", "routers", "terminals")
+WITH_NUMBERS = ("cables", "channels", "routers", "terminals")
 #: Bytes that reading takes at most, for each byte of a file.
 _PER_BYTE = 5
 #: Size of a flit [bytes] if a file says how fast a channel is, and the network nothing of flits and cycles.
@@ -52,7 +52,7 @@ def with_network_files(network: Mapping[str, Any]) -> dict[str, Any]:
 def _numbered(network: dict[str, Any]) -> dict[str, Any]:
     """The network with the numbers of its routers and terminals where their names stand."""
     tables = {name: network[name] for name in ("topology", "without") if isinstance(network.get(name), Mapping)}
-    if not any(_has_text(tables[name].get(field)) for name in tables for field in _WITH_NUMBERS):
+    if not any(_has_text(tables[name].get(field)) for name in tables for field in WITH_NUMBERS):
         return network
     return {**network, **json.loads(_core.number_names(to_json(tables)))}
 
